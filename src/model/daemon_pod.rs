@@ -1,0 +1,195 @@
+//! The pod that the controller would make now, after the API server's defaults and admission.
+//!
+//! Upstream (v1.37.2): `CreatePodTemplate` of `pkg/controller/daemon/util`, `SetDefaults_Pod` of
+//! `pkg/apis/core/v1/defaults.go`, admission plugins LimitRanger, Priority and RuntimeClass of
+//! `plugin/pkg/admission`. What a webhook would change cannot be known.
+
+use super::affinity::Toleration;
+use super::daemon_set::DaemonSet;
+use super::node::ResourceList;
+use super::object::Labels;
+use super::pod::{Container, PodSpec};
+use super::pod_requests::{container_limits, container_requests, is_pod_level};
+use super::policy::{LimitRange, PriorityClass, RuntimeClass};
+use super::snapshot::Snapshot;
+use super::toleration::daemon_pod_tolerations;
+use super::version::Features;
+
+/// A pod to be: not on the API server yet.
+#[derive(Clone, Debug, Default)]
+pub struct DaemonPod {
+    /// The namespace.
+    pub namespace: String,
+    /// The labels.
+    pub labels: Labels,
+    /// The spec, without the pin to a node.
+    pub spec: PodSpec,
+    /// Node selector entries that admission added, with who did.
+    pub added_selector: Vec<(String, String, String)>,
+}
+
+/// The pod of this DaemonSet that the controller would make now. `hash` is the current revision's.
+pub fn daemon_pod(ds: &DaemonSet, hash: Option<&str>, snapshot: &Snapshot) -> DaemonPod {
+    let features = snapshot.version.features();
+    let template = &ds.spec.template;
+    let mut spec = template.spec.clone();
+    spec.tolerations = daemon_pod_tolerations(&spec);
+    let mut labels = template.metadata.labels.clone();
+    if let Some(hash) = hash {
+        labels.insert("controller-revision-hash".into(), hash.into());
+    }
+    if spec.scheduler_name.is_empty() {
+        spec.scheduler_name = "default-scheduler".into();
+    }
+    default_requests(&mut spec);
+    if features.pod_level_resources && !features.pod_level_defaults_after_admission {
+        default_pod_level_resources(&mut spec);
+    }
+    for range in snapshot.limit_ranges.iter().filter(|r| r.metadata.namespace == ds.metadata.namespace) {
+        apply_limit_range(&mut spec, range);
+    }
+    let mut pod = DaemonPod { namespace: ds.metadata.namespace.clone(), labels, spec, added_selector: Vec::new() };
+    apply_priority(&mut pod.spec, &snapshot.priority_classes);
+    apply_runtime_class(&mut pod, &snapshot.runtime_classes);
+    if features.pod_level_resources && features.pod_level_defaults_after_admission {
+        default_pod_level_resources(&mut pod.spec);
+    }
+    pod
+}
+
+/// A limit without request is the request, too.
+fn default_requests(spec: &mut PodSpec) {
+    for container in spec.containers.iter_mut().chain(&mut spec.init_containers) {
+        let resources = &mut container.resources;
+        for (name, limit) in &resources.limits {
+            resources.requests.entry(name.clone()).or_insert(*limit);
+        }
+    }
+}
+
+/// Hugepage limits and requests of the pod as a whole, where it sets some of its own.
+fn default_pod_level_resources(spec: &mut PodSpec) {
+    let (limits, requests) = (container_limits(spec), container_requests(spec));
+    let Some(own) = spec.resources.as_mut() else { return };
+    if own.limits.is_empty() && own.requests.is_empty() {
+        return;
+    }
+    for (name, limit) in limits.iter().filter(|(n, _)| n.starts_with("hugepages-")) {
+        if !own.requests.contains_key(name) {
+            own.limits.entry(name.clone()).or_insert(*limit);
+        }
+    }
+    if own.limits.is_empty() {
+        return;
+    }
+    for (name, request) in &requests {
+        if matches!(name.as_str(), "cpu" | "memory") {
+            own.requests.entry(name.clone()).or_insert(*request);
+        }
+    }
+    for (name, limit) in own.limits.iter().filter(|(n, _)| is_pod_level(n)) {
+        own.requests.entry(name.clone()).or_insert(*limit);
+    }
+}
+
+/// LimitRanger: the defaults of the range's container items.
+fn apply_limit_range(spec: &mut PodSpec, range: &LimitRange) {
+    let (mut limits, mut requests) = (ResourceList::new(), ResourceList::new());
+    for item in range.spec.limits.iter().filter(|i| i.r#type == "Container") {
+        // The API server fills in what the range leaves out: limit from max, request from limit or min.
+        let mut default = item.default.clone();
+        fill(&mut default, &item.max);
+        let mut request = item.default_request.clone();
+        fill(&mut request, &default);
+        fill(&mut request, &item.min);
+        limits.extend(default);
+        requests.extend(request);
+    }
+    let each = |c: &mut Container| {
+        fill(&mut c.resources.limits, &limits);
+        fill(&mut c.resources.requests, &requests);
+    };
+    spec.containers.iter_mut().for_each(each);
+    spec.init_containers.iter_mut().for_each(each);
+}
+
+fn fill(list: &mut ResourceList, from: &ResourceList) {
+    for (name, quantity) in from {
+        list.entry(name.clone()).or_insert(*quantity);
+    }
+}
+
+/// Priority: the class's value, or the global default's.
+fn apply_priority(spec: &mut PodSpec, classes: &[PriorityClass]) {
+    let class = match spec.priority_class_name.as_str() {
+        "" => classes.iter().filter(|c| c.global_default).min_by_key(|c| c.value),
+        name => classes.iter().find(|c| c.metadata.name == name),
+    };
+    let (value, policy) = match (class, spec.priority_class_name.as_str()) {
+        (Some(class), _) => (Some(class.value), class.preemption_policy.clone()),
+        (None, "system-node-critical") => (Some(2_000_001_000), None),
+        (None, "system-cluster-critical") => (Some(2_000_000_000), None),
+        (None, "") => (Some(0), None),
+        (None, _) => (spec.priority, None),
+    };
+    spec.priority = value;
+    if let Some(policy) = policy {
+        spec.preemption_policy = Some(policy);
+    }
+    if let Some(class) = class.filter(|_| spec.priority_class_name.is_empty()) {
+        spec.priority_class_name = class.metadata.name.clone();
+    }
+}
+
+/// RuntimeClass: overhead, node selector and tolerations.
+fn apply_runtime_class(pod: &mut DaemonPod, classes: &[RuntimeClass]) {
+    let Some(name) = pod.spec.runtime_class_name.clone() else { return };
+    let Some(class) = classes.iter().find(|c| c.metadata.name == name) else { return };
+    if let Some(overhead) = &class.overhead {
+        pod.spec.overhead = overhead.pod_fixed.clone();
+    }
+    if let Some(scheduling) = &class.scheduling {
+        for (key, value) in &scheduling.node_selector {
+            if pod.spec.node_selector.insert(key.clone(), value.clone()).is_none() {
+                pod.added_selector.push((key.clone(), value.clone(), format!("RuntimeClass/{name}")));
+            }
+        }
+        let all = [pod.spec.tolerations.as_slice(), &scheduling.tolerations].concat();
+        pod.spec.tolerations = merge_tolerations(&all);
+    }
+}
+
+/// Drops tolerations that another one covers (upstream: `MergeTolerations`).
+fn merge_tolerations(all: &[Toleration]) -> Vec<Toleration> {
+    let mut merged: Vec<Toleration> = Vec::new();
+    for (i, t) in all.iter().enumerate() {
+        let covered = merged.iter().any(|other| covers(other, t)) || all[i + 1..].iter().any(|other| other != t && covers(other, t));
+        if !covered {
+            merged.push(t.clone());
+        }
+    }
+    merged
+}
+
+fn covers(wide: &Toleration, narrow: &Toleration) -> bool {
+    if wide == narrow {
+        return true;
+    }
+    if narrow.key != wide.key && !(wide.key.is_empty() && wide.operator == "Exists") {
+        return false;
+    }
+    if narrow.effect != wide.effect && !wide.effect.is_empty() {
+        return false;
+    }
+    if wide.effect == "NoExecute"
+        && let Some(seconds) = wide.toleration_seconds
+        && narrow.toleration_seconds.is_none_or(|s| s > seconds)
+    {
+        return false;
+    }
+    match wide.operator.as_str() {
+        "" | "Equal" => narrow.operator == "Equal" && narrow.value == wide.value,
+        "Exists" => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,73 @@
+//! A node with the pods on it and what they take up.
+//!
+//! Upstream: `NodeInfo` of `pkg/scheduler/framework/types.go` (v1.37.2). Terminal pods count for
+//! nothing; terminating ones count in full.
+
+use std::collections::HashMap;
+
+use super::node::Node;
+use super::pod::Pod;
+use super::pod_requests::{Resources, bound_requests};
+use super::snapshot::Snapshot;
+use super::version::Features;
+
+/// A node, its pods and their sums.
+#[derive(Clone, Debug)]
+pub struct NodeInfo<'a> {
+    /// The node.
+    pub node: &'a Node,
+    /// The pods bound to it that are not terminal.
+    pub pods: Vec<&'a Pod>,
+    /// What these pods request.
+    pub requested: Resources,
+    /// What the node has for pods.
+    pub allocatable: Resources,
+    /// How many pods the node takes.
+    pub allowed_pods: i64,
+}
+
+impl<'a> NodeInfo<'a> {
+    /// A node without pods.
+    pub fn new(node: &'a Node) -> Self {
+        let allocatable = &node.status.allocatable;
+        NodeInfo {
+            node,
+            pods: Vec::new(),
+            requested: Resources::default(),
+            allocatable: Resources::from_list(allocatable),
+            allowed_pods: allocatable.get("pods").map_or(0, |q| q.value()),
+        }
+    }
+
+    /// Puts a pod on the node.
+    pub fn add(&mut self, pod: &'a Pod, features: &Features) {
+        self.requested.add(&bound_requests(pod, features));
+        self.pods.push(pod);
+    }
+
+    /// The same node without the pods that `gone` picks.
+    #[must_use]
+    pub fn without(&self, features: &Features, gone: impl Fn(&Pod) -> bool) -> NodeInfo<'a> {
+        let mut rest = self.clone();
+        rest.pods.retain(|pod| {
+            let goes = gone(pod);
+            if goes {
+                rest.requested.subtract(&bound_requests(pod, features));
+            }
+            !goes
+        });
+        rest
+    }
+}
+
+/// Every node of the snapshot with the pods bound to it, in the snapshot's order.
+pub fn node_infos<'a>(snapshot: &'a Snapshot, features: &Features) -> Vec<NodeInfo<'a>> {
+    let mut infos: Vec<NodeInfo> = snapshot.nodes.iter().map(NodeInfo::new).collect();
+    let index: HashMap<&str, usize> = snapshot.nodes.iter().enumerate().map(|(i, n)| (n.name(), i)).collect();
+    for pod in snapshot.pods.iter().filter(|p| !p.is_terminal()) {
+        if let Some(&i) = pod.node_name().and_then(|n| index.get(n)) {
+            infos[i].add(pod, features);
+        }
+    }
+    infos
+}

@@ -1,0 +1,176 @@
+//! What was read of a cluster, at one moment. Everything after this is pure.
+
+use std::ops::Deref;
+
+use super::daemon_set::{ControllerRevision, DaemonSet};
+use super::event::Event;
+use super::node::Node;
+use super::object::Object;
+use super::pod::Pod;
+use super::policy::*;
+use super::resource_claim::{DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice};
+use super::time::Time;
+use super::version::{NEWEST, ServerVersion};
+use super::volume::*;
+
+/// Why objects of a kind are not (all) known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The verb that was refused or not possible: `list` or `get`.
+    pub verb: String,
+    /// The resource, as RBAC names it: `pods`, `csinodes.storage.k8s.io`.
+    pub resource: String,
+    /// The namespace, if only that one could not be read.
+    pub namespace: Option<String>,
+    /// Why: the server's words, or what the dump lacks.
+    pub reason: String,
+}
+
+/// The objects of one kind, and what is not known of them.
+#[derive(Clone, Debug)]
+pub struct Listed<T> {
+    /// The objects that were read.
+    pub items: Vec<T>,
+    /// Set if there may be others.
+    pub gap: Option<Gap>,
+}
+
+impl<T> Default for Listed<T> {
+    fn default() -> Self {
+        Listed { items: Vec::new(), gap: None }
+    }
+}
+
+impl<T> Deref for Listed<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        &self.items
+    }
+}
+
+impl<T> Listed<T> {
+    /// True if every object of the kind was read.
+    pub fn is_complete(&self) -> bool {
+        self.gap.is_none()
+    }
+}
+
+/// Declares the kinds of a snapshot, each as `field: Type, "resource"`.
+macro_rules! kinds {
+    ($( $(#[$meta:meta])* $field:ident: $ty:ty, $resource:literal; )*) => {
+        /// The cluster's objects, as far as they were read.
+        #[derive(Clone, Debug, Default)]
+        pub struct Objects {
+            $( $(#[$meta])* pub $field: Listed<$ty>, )*
+        }
+
+        impl Objects {
+            /// The gaps of all kinds, in the order of the fields.
+            pub fn gaps(&self) -> impl Iterator<Item = &Gap> {
+                [$( self.$field.gap.as_ref() ),*].into_iter().flatten()
+            }
+
+            /// How many objects were read, by resource.
+            pub fn counts(&self) -> Vec<(&'static str, usize)> {
+                vec![$( ($resource, self.$field.items.len()) ),*]
+            }
+        }
+
+        /// Calls `$call!{ field, Type, "resource" }` for every kind of a snapshot.
+        #[allow(unused_macros)]
+        macro_rules! for_each_kind {
+            ($call:ident) => { $( $call! { $field, $ty, $resource } )* };
+        }
+        #[allow(unused_imports)]
+        pub(crate) use for_each_kind;
+    };
+}
+
+kinds! {
+    nodes: Node, "nodes";
+    pods: Pod, "pods";
+    daemon_sets: DaemonSet, "daemonsets.apps";
+    controller_revisions: ControllerRevision, "controllerrevisions.apps";
+    events: Event, "events";
+    namespaces: Namespace, "namespaces";
+    service_accounts: ServiceAccount, "serviceaccounts";
+    priority_classes: PriorityClass, "priorityclasses.scheduling.k8s.io";
+    runtime_classes: RuntimeClass, "runtimeclasses.node.k8s.io";
+    limit_ranges: LimitRange, "limitranges";
+    resource_quotas: ResourceQuota, "resourcequotas";
+    pod_disruption_budgets: PodDisruptionBudget, "poddisruptionbudgets.policy";
+    persistent_volume_claims: PersistentVolumeClaim, "persistentvolumeclaims";
+    persistent_volumes: PersistentVolume, "persistentvolumes";
+    storage_classes: StorageClass, "storageclasses.storage.k8s.io";
+    csi_nodes: CSINode, "csinodes.storage.k8s.io";
+    csi_drivers: CSIDriver, "csidrivers.storage.k8s.io";
+    csi_storage_capacities: CSIStorageCapacity, "csistoragecapacities.storage.k8s.io";
+    volume_attachments: VolumeAttachment, "volumeattachments.storage.k8s.io";
+    resource_claims: ResourceClaim, "resourceclaims.resource.k8s.io";
+    resource_claim_templates: ResourceClaimTemplate, "resourceclaimtemplates.resource.k8s.io";
+    device_classes: DeviceClass, "deviceclasses.resource.k8s.io";
+    resource_slices: ResourceSlice, "resourceslices.resource.k8s.io";
+    leases: Lease, "leases.coordination.k8s.io";
+    validating_webhooks: ValidatingWebhookConfiguration, "validatingwebhookconfigurations.admissionregistration.k8s.io";
+    mutating_webhooks: MutatingWebhookConfiguration, "mutatingwebhookconfigurations.admissionregistration.k8s.io";
+    services: Service, "services";
+    endpoint_slices: EndpointSlice, "endpointslices.discovery.k8s.io";
+}
+
+/// A cluster as it was read.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The moment that ages are counted to.
+    pub now: Time,
+    /// The version whose rules apply.
+    pub version: ServerVersion,
+    /// The version as the server or the user gave it; `None` if it is a guess.
+    pub version_text: Option<String>,
+    /// True if read from files: what is absent may only not have been dumped.
+    pub from_files: bool,
+    /// The objects.
+    pub objects: Objects,
+}
+
+impl Default for Snapshot {
+    fn default() -> Self {
+        Snapshot { now: Time::default(), version: NEWEST, version_text: None, from_files: true, objects: Objects::default() }
+    }
+}
+
+impl Deref for Snapshot {
+    type Target = Objects;
+    fn deref(&self) -> &Objects {
+        &self.objects
+    }
+}
+
+impl Snapshot {
+    /// The DaemonSet of this name.
+    pub fn daemon_set(&self, namespace: &str, name: &str) -> Option<&DaemonSet> {
+        self.daemon_sets.iter().find(|d| d.metadata.name == name && d.metadata.namespace == namespace)
+    }
+
+    /// The namespace object, if it was read.
+    pub fn namespace(&self, name: &str) -> Option<&Namespace> {
+        self.namespaces.iter().find(|n| n.metadata.name == name)
+    }
+
+    /// The events about one object, oldest first.
+    pub fn events_of<'a, T: Object>(&'a self, object: &T) -> Vec<&'a Event> {
+        let meta = object.meta();
+        let mut events: Vec<&Event> = self
+            .events
+            .iter()
+            .filter(|e| {
+                let o = &e.involved_object;
+                o.kind == T::KIND
+                    && o.name == meta.name
+                    && o.namespace == meta.namespace
+                    && (o.uid.is_empty() || meta.uid.is_empty() || o.uid == meta.uid)
+            })
+            .collect();
+        events.sort_by_key(|e| e.last_seen());
+        events
+    }
+}
