@@ -1,0 +1,9 @@
+//go:build !linux
+
+package bed
+
+import "syscall"
+
+// ownGroup keeps the terminal's Ctrl-C from the components, which are ended in
+// order.
+func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -1,0 +1,165 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	"ds-doctor/tests/cluster/bed"
+)
+
+// A new template on its way.
+func TestRollout(t *testing.T) {
+	t.Parallel()
+
+	const (
+		nextImage = `{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"example.com/agent:2"}]}}}}`
+		tooMuch   = `{"spec":{"template":{"spec":{"containers":[{"name":"main","resources":{"requests":{"cpu":"100"}}}]}}}}`
+	)
+
+	// resolved expects the numbers that the strategy comes down to.
+	resolved := func(v *verdict, unavailable, surge int) {
+		v.Helper()
+		if fmt.Sprint(v.Report.Rollout.MaxUnavailable) != fmt.Sprint(unavailable) || fmt.Sprint(v.Report.Rollout.MaxSurge) != fmt.Sprint(surge) {
+			v.Errorf("maxUnavailable is %v and maxSurge %v, not %d and %d", v.Report.Rollout.MaxUnavailable, v.Report.Rollout.MaxSurge, unavailable, surge)
+		}
+	}
+	count := func(v *verdict, state string) int { return v.Report.Summary.States[state] }
+
+	scenario(t, "rollout-complete", func(s *stage) {
+		s.node("a")
+		s.node("b")
+		s.daemonSet("agent", "")
+		s.settle()
+		s.update("agent", nextImage)
+		s.until("the new revision", func() bool { return s.updated("agent") })
+		s.settle()
+		v := s.diagnose("agent", bed.Leave{}).exit(0).node("a", "Healthy").node("b", "Healthy")
+		resolved(v, 1, 0)
+		if v.Report.Rollout.Phase != "complete" {
+			v.Errorf("phase %q", v.Report.Rollout.Phase)
+		}
+	})
+
+	// stuck: a release that fits nowhere takes as many pods down as the budget allows.
+	stuck := func(name, maxUnavailable string, nodes, budget int) {
+		scenario(t, name, func(s *stage) {
+			for i := range nodes {
+				s.node(fmt.Sprintf("n%d", i))
+			}
+			s.daemonSet("agent", "", "updateStrategy: {rollingUpdate: {maxUnavailable: "+maxUnavailable+"}}")
+			s.settle()
+			s.update("agent", tooMuch)
+			s.until("the budget to be used up", func() bool { return s.unplaced("agent") == budget })
+			s.settle()
+			v := s.diagnose("agent", bed.Leave{}).exit(1)
+			resolved(v, budget, 0)
+			if count(v, "Pending") != budget || count(v, "Outdated") != nodes-budget {
+				v.Errorf("states are %v, not %d Pending and %d Outdated", v.Report.Summary.States, budget, nodes-budget)
+			}
+			if v.Report.Rollout.Phase != "stuck" {
+				v.Errorf("phase %q: %s", v.Report.Rollout.Phase, v.Report.Rollout.Message)
+			}
+			for _, node := range v.Report.Nodes {
+				if node.State == "Outdated" {
+					v.expect("node "+node.Name, node.Causes, []string{"OldRevision", fmt.Sprintf("RolloutBudget %d/%d", budget, budget)})
+				} else {
+					v.expect("node "+node.Name, node.Causes, []string{"NodeResourcesFit cpu"})
+				}
+			}
+		})
+	}
+	stuck("stuck-max-unavailable-number", "2", 5, 2)
+	// 30 % of 5 is 1.5, which is rounded up.
+	stuck("stuck-max-unavailable-percent", "30%", 5, 2)
+
+	scenario(t, "surge-blocked", func(s *stage) {
+		s.node("a")
+		s.node("b")
+		s.daemonSet("agent", "containers: [{name: main, image: 'example.com/agent:1', ports: [{containerPort: 80, hostPort: 8080}]}]",
+			"updateStrategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}")
+		s.settle()
+		s.update("agent", nextImage)
+		s.until("the surge pod to wait", func() bool { return s.unplaced("agent") == 1 })
+		s.settle()
+		v := s.diagnose("agent", bed.Leave{Scheduler: true}).exit(1)
+		resolved(v, 0, 1)
+		blocked := 0
+		for _, node := range v.Report.Nodes {
+			for _, cause := range node.Causes {
+				if cause.Code == "RolloutSurgeBlocked" {
+					blocked++
+				}
+			}
+		}
+		if blocked == 0 {
+			for _, cause := range v.Report.Causes {
+				if cause.Code == "RolloutSurgeBlocked" {
+					blocked++
+				}
+			}
+		}
+		if blocked == 0 {
+			v.Errorf("no cause RolloutSurgeBlocked: %+v, %+v", v.Report.Causes, v.Report.Nodes)
+		}
+	})
+
+	scenario(t, "on-delete", func(s *stage) {
+		s.node("a")
+		s.node("b")
+		s.daemonSet("agent", "", "updateStrategy: {type: OnDelete}")
+		s.settle()
+		s.update("agent", nextImage)
+		s.settle()
+		s.must(s.cluster.Resource("Pod", s.namespace).Delete(s.ctx, s.podOn("agent", "b").Name, deleteNow))
+		s.until("the pod on b to be new", func() bool { return s.images("agent", "b") == "example.com/agent:2" })
+		s.settle()
+		v := s.diagnose("agent", bed.Leave{}).node("b", "Healthy").node("a", "Outdated", "OldRevision", "RolloutOnDelete")
+		if v.Report.Rollout.Strategy != "OnDelete" {
+			v.Errorf("strategy %q", v.Report.Rollout.Strategy)
+		}
+	})
+
+	scenario(t, "rollback", func(s *stage) {
+		s.node("a")
+		s.node("b")
+		s.daemonSet("agent", "")
+		s.settle()
+		s.update("agent", tooMuch)
+		s.until("the budget to be used up", func() bool { return s.unplaced("agent") == 1 })
+		s.settle()
+		s.diagnose("agent", bed.Leave{}).exit(1)
+		undone := plugin.Kubectl(s.ctx, s.cluster.Kubeconfig(bed.Admin), "rollout", "undo", "-n", s.namespace, "ds/agent")
+		if undone.Exit != 0 {
+			s.Fatalf("%s\n%s", undone, undone.Stderr)
+		}
+		s.until("the old revision", func() bool { return s.updated("agent") && s.unplaced("agent") == 0 })
+		s.settle()
+		v := s.diagnose("agent", bed.Leave{}).exit(0).node("a", "Healthy").node("b", "Healthy")
+		if v.Report.Rollout.Phase != "complete" {
+			v.Errorf("phase %q", v.Report.Rollout.Phase)
+		}
+	})
+}
+
+// unplaced counts the pods that wait for a place.
+func (s *stage) unplaced(ds string) int {
+	s.Helper()
+	truth, err := s.cluster.Truth(s.ctx, s.namespace, ds)
+	s.must(err)
+	n := 0
+	for _, pods := range truth.Pods {
+		for i := range pods {
+			if _, waits := bed.Waits(&pods[i]); waits && pods[i].DeletionTimestamp == nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func (s *stage) images(ds, node string) string {
+	if pod := s.podOnOrNil(ds, node); pod != nil && pod.DeletionTimestamp == nil {
+		return pod.Spec.Containers[0].Image
+	}
+	return ""
+}
