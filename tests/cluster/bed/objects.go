@@ -75,6 +75,19 @@ func Parse(text string) ([]*Object, error) {
 	}
 }
 
+// From makes an object of plain Go values, in the types that JSON has.
+func From(content map[string]any) *Object {
+	text, err := json.Marshal(content)
+	if err != nil {
+		panic(err)
+	}
+	object := &Object{}
+	if err := object.UnmarshalJSON(text); err != nil {
+		panic(err)
+	}
+	return object
+}
+
 // Resource is the client for the objects of one kind, in their namespace.
 func (c *Cluster) Resource(kind, namespace string) dynamic.ResourceInterface {
 	for _, k := range kinds {

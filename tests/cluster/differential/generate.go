@@ -131,7 +131,7 @@ spec: {storageClassName: late, accessModes: [ReadWriteOnce], resources: {request
 
 func (g *generator) node(name string) *bed.Object {
 	node := bed.Node(name,
-		bed.Allocatable("cpu", pick(g, "4", "2", "1", "1500m")),
+		bed.Allocatable("cpu", pick(g, "8", "8", "4", "2", "1500m")),
 		bed.Allocatable("memory", pick(g, "8Gi", "2Gi", "1Gi")),
 		bed.Allocatable("pods", pick(g, "110", "110", "110", "8", "4")))
 	label := func(percent int, key string, values ...string) {
@@ -142,7 +142,7 @@ func (g *generator) node(name string) *bed.Object {
 	label(80, "topology.kubernetes.io/zone", "north", "south")
 	label(70, "pool", "edge", "core")
 	label(50, "disk", "ssd", "hdd")
-	label(60, "tier", "1", "3", "007", "x", "-2")
+	label(60, "tier", "1", "3", "007", "x", "12")
 	label(70, "rack", "r1", "r2")
 	if g.chance(30) {
 		bed.Allocatable("example.com/gpu", pick(g, "0", "1", "2"))(node)
@@ -203,8 +203,8 @@ func (g *generator) bystander(name string) *bed.Object {
 }
 
 func object(version, kind, namespace, name string, labels m, spec m) *bed.Object {
-	return &bed.Object{Object: m{"apiVersion": version, "kind": kind,
-		"metadata": m{"name": name, "namespace": namespace, "labels": labels}, "spec": spec}}
+	return bed.From(m{"apiVersion": version, "kind": kind,
+		"metadata": m{"name": name, "namespace": namespace, "labels": labels}, "spec": spec})
 }
 
 func (g *generator) daemonSet(name string) *bed.Object {
@@ -327,7 +327,7 @@ func (g *generator) containers() []any {
 		} else if g.chance(50) {
 			resources["limits"] = g.requests()
 		}
-		if g.chance(12) {
+		if g.chance(6) {
 			limits, _ := resources["limits"].(m)
 			if limits == nil {
 				limits = m{}
@@ -339,7 +339,7 @@ func (g *generator) containers() []any {
 			resources["limits"] = limits
 		}
 		container["resources"] = resources
-		if g.chance(25) {
+		if g.chance(35) {
 			container["ports"] = []any{g.port()}
 		}
 		containers = append(containers, container)
