@@ -1,2 +1,17 @@
+//! Explains, node by node, why a DaemonSet lacks a healthy, current pod.
+//!
+//! Data flows one way: arguments → source → [`model::snapshot::Snapshot`] →
+//! [`diagnose::diagnose`] → [`report::Report`] → [`render`]. Everything from the snapshot to the
+//! report is pure.
 #![forbid(unsafe_code)]
+
+pub mod cause;
+pub mod controller;
+pub mod diagnose;
+pub mod filter;
+pub mod lifecycle;
 pub mod model;
+pub mod render;
+pub mod report;
+pub mod rollout;
+pub mod scheduling;

@@ -13,7 +13,6 @@ use super::pod_requests::{container_limits, container_requests, is_pod_level};
 use super::policy::{LimitRange, PriorityClass, RuntimeClass};
 use super::snapshot::Snapshot;
 use super::toleration::daemon_pod_tolerations;
-use super::version::Features;
 
 /// A pod to be: not on the API server yet.
 #[derive(Clone, Debug, Default)]

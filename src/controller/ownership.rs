@@ -1,0 +1,87 @@
+//! Which pods are the DaemonSet's, for which node, of which revision.
+//!
+//! Upstream: `GetTargetNodeName`, `IsPodUpdated` and `GetTemplateGeneration` of
+//! `pkg/controller/daemon/util/daemonset_util.go`, `getNodesToDaemonPods` and
+//! `podByCreationTimestampAndPhase` of `pkg/controller/daemon/daemon_controller.go` (v1.37.2).
+
+use std::collections::BTreeMap;
+
+use crate::model::daemon_set::{ControllerRevision, DaemonSet};
+use crate::model::object::ObjectMeta;
+use crate::model::pod::Pod;
+
+/// The label with the revision's hash, on pods and revisions.
+pub const HASH_LABEL: &str = "controller-revision-hash";
+const GENERATION_LABEL: &str = "pod-template-generation";
+const GENERATION_ANNOTATION: &str = "deprecated.daemonset.template.generation";
+
+/// True if the DaemonSet is the controller of the pod.
+pub fn owns(ds: &DaemonSet, pod: &Pod) -> bool {
+    owns_meta(ds, &pod.metadata)
+}
+
+/// True if the DaemonSet is the controller of the revision.
+pub fn owns_revision(ds: &DaemonSet, revision: &ControllerRevision) -> bool {
+    owns_meta(ds, &revision.metadata)
+}
+
+fn owns_meta(ds: &DaemonSet, meta: &ObjectMeta) -> bool {
+    let own = &ds.metadata;
+    meta.namespace == own.namespace
+        && meta.controller().is_some_and(|owner| {
+            if own.uid.is_empty() || owner.uid.is_empty() {
+                owner.kind == "DaemonSet" && owner.name == own.name
+            } else {
+                owner.uid == own.uid
+            }
+        })
+}
+
+/// The node that the pod is bound to, or pinned to by the controller.
+pub fn target_node(pod: &Pod) -> Option<&str> {
+    if let Some(node) = pod.node_name() {
+        return Some(node);
+    }
+    let required = crate::filter::node_affinity::required(&pod.spec)?;
+    let fields = required.node_selector_terms.iter().flat_map(|t| &t.match_fields);
+    let pin = fields.into_iter().find(|r| r.key == "metadata.name" && r.operator == "In")?;
+    match pin.values.as_slice() {
+        [name] => Some(name),
+        _ => None,
+    }
+}
+
+/// The DaemonSet's pods by node; a node's pods in the controller's order: bound ones first, then
+/// by age. Finished pods that are being deleted are left out, as the controller does.
+pub fn pods_by_node<'a>(ds: &DaemonSet, pods: &'a [Pod]) -> BTreeMap<&'a str, Vec<&'a Pod>> {
+    let mut by_node: BTreeMap<&str, Vec<&Pod>> = BTreeMap::new();
+    for pod in pods.iter().filter(|p| owns(ds, p) && !(p.is_terminal() && p.is_terminating())) {
+        if let Some(node) = target_node(pod) {
+            by_node.entry(node).or_default().push(pod);
+        }
+    }
+    for pods in by_node.values_mut() {
+        pods.sort_by_key(|p| (p.node_name().is_none(), p.metadata.creation_timestamp, &p.metadata.name));
+    }
+    by_node
+}
+
+/// The hash of the current revision: that of the newest revision the DaemonSet owns.
+pub fn current_hash<'a>(ds: &DaemonSet, revisions: &'a [ControllerRevision]) -> Option<&'a str> {
+    let newest = revisions.iter().filter(|r| owns_revision(ds, r)).max_by_key(|r| r.revision)?;
+    newest.metadata.labels.get(HASH_LABEL).map(String::as_str)
+}
+
+/// True if the pod is of the current template; `None` if that cannot be told.
+pub fn is_updated(ds: &DaemonSet, hash: Option<&str>, pod: &Pod) -> Option<bool> {
+    let labels = &pod.metadata.labels;
+    let generation = ds.metadata.annotations.get(GENERATION_ANNOTATION);
+    let by_generation = generation.is_some_and(|g| labels.get(GENERATION_LABEL) == Some(g));
+    match (hash, labels.get(HASH_LABEL)) {
+        (Some(hash), Some(own)) => Some(own == hash || by_generation),
+        (Some(_), None) => Some(by_generation),
+        (None, _) if by_generation => Some(true),
+        (None, _) if generation.is_some() && labels.contains_key(GENERATION_LABEL) => Some(false),
+        (None, _) => None,
+    }
+}

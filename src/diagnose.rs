@@ -1,0 +1,406 @@
+//! From a snapshot to a report. Pure: what it says depends on the snapshot alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::cause::{Cause, Severity, Stage};
+use crate::controller::recount::{Counters, Tally, recount};
+use crate::controller::should_run::{Decision, decide};
+use crate::controller::{misscheduled, no_eligible_nodes, node_gone, ownership, status_disagrees, status_stale};
+use crate::filter::{Cycle, Filter, PLUGINS, Verdict};
+use crate::model::daemon_pod::{DaemonPod, daemon_pod};
+use crate::model::daemon_set::DaemonSet;
+use crate::model::node_info::{NodeInfo, node_infos};
+use crate::model::pod::Pod;
+use crate::model::snapshot::{Gap, Snapshot};
+use crate::model::toleration::daemon_pod_tolerations;
+use crate::model::version::Features;
+use crate::report::{
+    API_VERSION, Check, CheckVerdict, DaemonSetSummary, Missing, NodeReport, Outcome, PodReport, Report, State, StatusCounters, Summary,
+};
+use crate::rollout;
+
+/// What was asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Only these nodes; empty for all.
+    pub nodes: BTreeSet<String>,
+}
+
+/// The DaemonSet with everything about it that several checks need.
+pub struct Subject<'a> {
+    /// The cluster.
+    pub snapshot: &'a Snapshot,
+    /// What its version has switched on.
+    pub features: Features,
+    /// The DaemonSet.
+    pub ds: &'a DaemonSet,
+    /// The current revision's hash, if it is known.
+    pub hash: Option<&'a str>,
+    /// Its pods by node, in the controller's order.
+    pub pods: BTreeMap<&'a str, Vec<&'a Pod>>,
+    /// Every node with the pods on it.
+    pub nodes: Vec<NodeInfo<'a>>,
+    /// The pod that the controller would make now.
+    pub fresh: DaemonPod,
+}
+
+impl<'a> Subject<'a> {
+    /// Gathers it.
+    pub fn new(snapshot: &'a Snapshot, ds: &'a DaemonSet) -> Self {
+        let features = snapshot.version.features();
+        let hash = ownership::current_hash(ds, &snapshot.controller_revisions);
+        Subject {
+            snapshot,
+            features,
+            ds,
+            hash,
+            pods: ownership::pods_by_node(ds, &snapshot.pods),
+            nodes: node_infos(snapshot, &features),
+            fresh: daemon_pod(ds, hash, snapshot),
+        }
+    }
+
+    /// True if the pod is of the current revision; `None` if that cannot be told.
+    pub fn is_updated(&self, pod: &Pod) -> Option<bool> {
+        ownership::is_updated(self.ds, self.hash, pod)
+    }
+
+    /// True if the pod is available now.
+    pub fn is_available(&self, pod: &Pod) -> bool {
+        pod.is_available(self.ds.spec.min_ready_seconds, self.snapshot.now)
+    }
+
+    /// `DaemonSet/namespace/name`, as evidence names it.
+    pub fn object(&self) -> String {
+        format!("DaemonSet/{}", self.ds.metadata.full_name())
+    }
+
+    /// The cycle that judges the pod to be. `name` is its stand-in name.
+    pub fn fresh_cycle<'s>(&'s self, name: &'s str) -> Cycle<'s> {
+        Cycle {
+            snapshot: self.snapshot,
+            features: self.features,
+            daemon_set: self.ds,
+            namespace: &self.fresh.namespace,
+            pod_name: name,
+            labels: &self.fresh.labels,
+            spec: &self.fresh.spec,
+            pod: None,
+            nodes: &self.nodes,
+            added_selector: &self.fresh.added_selector,
+        }
+    }
+
+    /// The cycle that judges a live pod as it is.
+    pub fn live_cycle<'s>(&'s self, pod: &'s Pod) -> Cycle<'s> {
+        Cycle {
+            snapshot: self.snapshot,
+            features: self.features,
+            daemon_set: self.ds,
+            namespace: &pod.metadata.namespace,
+            pod_name: &pod.metadata.name,
+            labels: &pod.metadata.labels,
+            spec: &pod.spec,
+            pod: Some(pod),
+            nodes: &self.nodes,
+            added_selector: &self.fresh.added_selector,
+        }
+    }
+}
+
+/// The pod to be has no name yet; upstream's generator puts five characters behind this.
+pub fn stand_in_name(ds: &DaemonSet) -> String {
+    format!("{}-xxxxx", ds.metadata.name)
+}
+
+/// Diagnoses one DaemonSet of the snapshot.
+pub fn diagnose(snapshot: &Snapshot, ds: &DaemonSet, options: &Options) -> Report {
+    let subject = Subject::new(snapshot, ds);
+    let tolerations = daemon_pod_tolerations(&ds.spec.template.spec);
+    let decisions: BTreeMap<&str, Decision> =
+        subject.nodes.iter().map(|info| (info.node.name(), decide(ds, &tolerations, info.node, &subject.features))).collect();
+
+    let counters = recount(subject.nodes.iter().map(|info| tally(&subject, &decisions, info)));
+    let mut causes = Vec::new();
+    let mut nodes = judge_nodes(&subject, &decisions, options);
+    nodes.extend(gone_nodes(&subject, options, &mut causes));
+    nodes.sort_by(|a, b| a.name.cmp(&b.name));
+
+    let mut rollout = rollout::status::status(ds, counters.desired_number_scheduled);
+    workload_causes(&subject, &decisions, &counters, &mut causes);
+    crate::rollout::assess(&subject, &decisions, &mut nodes, &mut rollout, &mut causes);
+
+    causes.sort_by(|a, b| a.order().cmp(&b.order()));
+    for node in &mut nodes {
+        node.causes.sort_by(|a, b| a.order().cmp(&b.order()));
+        node.causes.dedup_by(|a, b| a.order() == b.order());
+    }
+    let missing = missing(snapshot);
+    let summary = summarize(&nodes, &causes, &missing);
+    Report {
+        api_version: API_VERSION,
+        kind: "DaemonSetReport",
+        now: snapshot.now,
+        server_version: snapshot.version_text.clone().unwrap_or_else(|| snapshot.version.to_string()),
+        daemon_set: DaemonSetSummary {
+            namespace: ds.metadata.namespace.clone(),
+            name: ds.metadata.name.clone(),
+            generation: ds.metadata.generation,
+            node_selector: ds.spec.template.spec.node_selector.clone(),
+            status: StatusCounters { observed_generation: ds.status.observed_generation, counters: Counters::from(&ds.status) },
+            recount: counters,
+        },
+        summary,
+        rollout,
+        causes,
+        nodes,
+        missing,
+    }
+}
+
+fn tally(subject: &Subject, decisions: &BTreeMap<&str, Decision>, info: &NodeInfo) -> Tally {
+    let oldest = subject.pods.get(info.node.name()).and_then(|pods| pods.first());
+    Tally {
+        should_run: decisions.get(info.node.name()).is_some_and(|d| d.should_run),
+        has_pod: oldest.is_some(),
+        ready: oldest.is_some_and(|p| p.is_ready()),
+        available: oldest.is_some_and(|p| subject.is_available(p)),
+        updated: oldest.and_then(|p| subject.is_updated(p)),
+    }
+}
+
+fn wanted(options: &Options, name: &str) -> bool {
+    options.nodes.is_empty() || options.nodes.contains(name)
+}
+
+fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, options: &Options) -> Vec<NodeReport> {
+    let name = stand_in_name(subject.ds);
+    let cycle = subject.fresh_cycle(&name);
+    let filters: Vec<Filter> = PLUGINS.iter().map(|p| (p.prefilter)(&cycle)).collect();
+    let lacking = crate::controller::creation::causes(subject);
+    let mut nodes = Vec::new();
+    for info in subject.nodes.iter().filter(|i| wanted(options, i.node.name())) {
+        let Some(decision) = decisions.get(info.node.name()) else { continue };
+        let pods = subject.pods.get(info.node.name()).map_or(&[][..], Vec::as_slice);
+        let without_own;
+        let as_found = if info.pods.iter().any(|p| ownership::owns(subject.ds, p)) {
+            without_own = info.without(&subject.features, |p| ownership::owns(subject.ds, p));
+            &without_own
+        } else {
+            info
+        };
+        let checks = PLUGINS.iter().zip(&filters).map(|(p, filter)| check(p.name, filter(as_found))).collect();
+        let mut node = NodeReport {
+            name: info.node.name().to_string(),
+            state: State::Unknown,
+            should_run: Some(decision.should_run),
+            should_continue_running: Some(decision.should_continue),
+            pods: pods.iter().map(|p| pod_report(subject, p)).collect(),
+            checks,
+            preemption: None,
+            causes: Vec::new(),
+        };
+        judge(subject, info, decision, pods, &lacking, &mut node);
+        nodes.push(node);
+    }
+    nodes
+}
+
+fn check(plugin: &'static str, verdict: Verdict) -> Check {
+    match verdict {
+        Verdict::Pass => Check { plugin, verdict: CheckVerdict::Pass, reasons: Vec::new() },
+        Verdict::Fail(f) => Check { plugin, verdict: CheckVerdict::Fail, reasons: f.reasons.iter().map(|r| r.to_string()).collect() },
+        Verdict::Unknown(why) => Check { plugin, verdict: CheckVerdict::Unknown, reasons: vec![why] },
+    }
+}
+
+fn pod_report(subject: &Subject, pod: &Pod) -> PodReport {
+    let terminating = pod.is_terminating();
+    let statuses = pod.status.container_statuses.iter().chain(&pod.status.init_container_statuses);
+    PodReport {
+        name: pod.metadata.name.clone(),
+        phase: pod.status.phase.clone(),
+        bound: pod.node_name().is_some(),
+        ready: pod.is_ready() && !terminating,
+        available: subject.is_available(pod) && !terminating,
+        up_to_date: subject.is_updated(pod),
+        terminating,
+        restarts: statuses.map(|s| i64::from(s.restart_count)).sum(),
+        created: pod.metadata.creation_timestamp,
+        scheduler_message: pod
+            .condition("PodScheduled")
+            .filter(|c| c.status == "False" && pod.node_name().is_none())
+            .map(|c| c.message.clone()),
+    }
+}
+
+/// Finds the node's state and causes.
+fn judge(subject: &Subject, info: &NodeInfo, decision: &Decision, pods: &[&Pod], lacking: &[Cause], node: &mut NodeReport) {
+    let pods_known = subject.snapshot.pods.is_complete();
+    let live: Vec<&Pod> = pods.iter().copied().filter(|p| !p.is_terminating()).collect();
+    if !decision.should_run {
+        node.causes.extend(decision.causes.iter().cloned());
+        node.state = State::Excluded;
+        if let Some(cause) = misscheduled::cause(decision, pods) {
+            node.state = State::Misscheduled;
+            node.causes.push(cause);
+        } else if !pods.is_empty() && live.is_empty() {
+            node.state = State::Terminating;
+        }
+        for pod in pods.iter().filter(|p| p.is_terminating()) {
+            node.causes.extend(crate::lifecycle::causes(subject, Some(info), pod));
+        }
+        return;
+    }
+    if pods.is_empty() {
+        node.state = if pods_known { State::Missing } else { State::Unknown };
+        if pods_known {
+            node.causes.extend(lacking.iter().cloned());
+        }
+        return;
+    }
+    if live.is_empty() {
+        node.state = State::Terminating;
+        for pod in pods {
+            node.causes.extend(crate::lifecycle::causes(subject, Some(info), pod));
+        }
+        return;
+    }
+    let good = |p: &&&Pod| p.node_name().is_some() && p.is_ready() && subject.is_available(p);
+    let current = |p: &&&Pod| subject.is_updated(p) != Some(false);
+    if live.iter().filter(good).any(|p| current(&p)) {
+        node.state = State::Healthy;
+        return;
+    }
+    // With maxSurge a ready old pod stays while the new one is on its way: the new one is judged.
+    let old_ready = live.iter().find(|p| good(p) && !current(p));
+    let judged = live.iter().find(|p| current(p) && !good(p)).or_else(|| live.iter().find(|p| !good(p)));
+    match (judged, old_ready) {
+        (Some(pod), old) => {
+            let (state, causes) = judge_pod(subject, info, pod);
+            node.state = if old.is_some() { State::Outdated } else { state };
+            node.causes.extend(causes);
+        }
+        (None, Some(pod)) => {
+            node.state = State::Outdated;
+            node.causes.push(rollout::old_revision::cause(pod, subject.hash));
+        }
+        (None, None) => {}
+    }
+}
+
+/// The state and causes of a pod that is not as it should be.
+fn judge_pod(subject: &Subject, info: &NodeInfo, pod: &Pod) -> (State, Vec<Cause>) {
+    if pod.status.phase == "Failed" || pod.status.phase == "Succeeded" {
+        return (State::Rejected, crate::lifecycle::causes(subject, Some(info), pod));
+    }
+    if pod.node_name().is_some() {
+        return (State::Unhealthy, crate::lifecycle::causes(subject, Some(info), pod));
+    }
+    (State::Pending, crate::scheduling::causes(subject, info, pod))
+}
+
+/// What the filters say of a live pod on the node that it is pinned to.
+pub fn filter_causes(subject: &Subject, info: &NodeInfo, pod: &Pod) -> Vec<Cause> {
+    let cycle = subject.live_cycle(pod);
+    let mut causes = Vec::new();
+    for plugin in PLUGINS {
+        if let Verdict::Fail(failure) = (plugin.prefilter)(&cycle)(info) {
+            for finding in failure.findings {
+                let mut cause = Cause::new(plugin.entry, finding.detail, finding.message).stage(Stage::Scheduling).fact(finding.fact);
+                cause.evidence = finding.evidence;
+                causes.push(cause);
+            }
+        }
+    }
+    causes
+}
+
+/// Nodes that do not exist but have pods of the DaemonSet bound to them.
+fn gone_nodes(subject: &Subject, options: &Options, causes: &mut Vec<Cause>) -> Vec<NodeReport> {
+    let known: BTreeSet<&str> = subject.nodes.iter().map(|i| i.node.name()).collect();
+    let complete = subject.snapshot.nodes.is_complete();
+    let mut nodes = Vec::new();
+    for (name, pods) in &subject.pods {
+        if known.contains(name) || !pods.iter().any(|p| p.node_name().is_some()) || !wanted(options, name) {
+            continue;
+        }
+        let mut node = NodeReport {
+            name: name.to_string(),
+            state: if complete { State::Misscheduled } else { State::Unknown },
+            should_run: complete.then_some(false),
+            should_continue_running: complete.then_some(false),
+            pods: pods.iter().map(|p| pod_report(subject, p)).collect(),
+            checks: Vec::new(),
+            preemption: None,
+            causes: Vec::new(),
+        };
+        if complete && let Some(pod) = pods.first() {
+            node.causes.push(node_gone::cause(name, pod));
+            let mut cause = node_gone::cause(name, pod);
+            cause.detail = name.to_string();
+            causes.push(cause);
+            for pod in pods.iter().filter(|p| p.is_terminating()) {
+                node.state = State::Terminating;
+                node.causes.extend(crate::lifecycle::causes(subject, None, pod));
+            }
+        } else {
+            for pod in pods.iter().filter(|p| !(p.is_ready() && subject.is_available(p))) {
+                node.causes.extend(crate::lifecycle::causes(subject, None, pod));
+            }
+        }
+        nodes.push(node);
+    }
+    nodes
+}
+
+fn workload_causes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, counters: &Counters, causes: &mut Vec<Cause>) {
+    let ds = subject.ds;
+    let complete = subject.snapshot.nodes.is_complete();
+    if complete && !decisions.is_empty() && decisions.values().all(|d| !d.should_run) {
+        causes.push(no_eligible_nodes::cause(ds, decisions.len()));
+    }
+    match status_stale::lag(ds) {
+        Some(lag) => causes.push(status_stale::workload_cause(ds, lag)),
+        // Without any generation the DaemonSet was never on an API server.
+        None if complete && subject.snapshot.pods.is_complete() && ds.metadata.generation > 0 => {
+            causes.extend(status_disagrees::causes(ds, &Counters::from(&ds.status), counters));
+        }
+        None => {}
+    }
+}
+
+/// What each kind that was not read keeps from being judged, if it does.
+fn missing(snapshot: &Snapshot) -> Vec<Missing> {
+    let mut missing: Vec<Missing> = snapshot.gaps().map(|gap| Missing::new(gap, effect(gap))).collect();
+    missing.sort();
+    missing.dedup();
+    missing
+}
+
+fn effect(gap: &Gap) -> &'static str {
+    match gap.resource.as_str() {
+        "nodes" => "which nodes there are and what they have cannot be known",
+        "pods" => "which pods there are and what is taken on the nodes cannot be known",
+        "events" => "what the controller, scheduler and kubelet last said cannot be known",
+        "controllerrevisions.apps" => "which pods are of the current revision cannot be known",
+        _ => "checks that depend on it cannot be judged",
+    }
+}
+
+fn summarize(nodes: &[NodeReport], causes: &[Cause], missing: &[Missing]) -> Summary {
+    let mut states = BTreeMap::new();
+    for node in nodes {
+        *states.entry(node.state).or_insert(0) += 1;
+    }
+    let worst = causes.iter().chain(nodes.iter().flat_map(|n| &n.causes)).map(|c| c.severity).max();
+    let bad = nodes.iter().any(|n| matches!(n.state, State::Missing | State::Rejected | State::Pending));
+    let verdict = if worst == Some(Severity::Error) || bad {
+        Outcome::Problems
+    } else if nodes.iter().any(|n| n.state == State::Unknown) || missing.iter().any(|m| m.resource != "events") {
+        Outcome::Inconclusive
+    } else {
+        Outcome::Healthy
+    };
+    Summary { nodes: nodes.len(), states, verdict }
+}

@@ -1,0 +1,179 @@
+//! The scheduler's filters, one plugin a file, in upstream's default order.
+//!
+//! Upstream: `getDefaultPlugins` of `pkg/scheduler/apis/config/v1/default_plugins.go` (v1.37.2).
+//! A plugin does what is the same for every node once (upstream: PreFilter) and gives back the
+//! function that judges a node (upstream: Filter). Each runs on every node, whatever others said.
+
+use std::borrow::Cow;
+
+use crate::cause::{Entry, Evidence, Fact};
+use crate::model::daemon_set::DaemonSet;
+use crate::model::node_info::NodeInfo;
+use crate::model::object::Labels;
+use crate::model::pod::{Pod, PodSpec};
+use crate::model::snapshot::Snapshot;
+use crate::model::version::Features;
+
+pub mod node_affinity;
+pub mod node_name;
+pub mod node_ports;
+pub mod node_resources_fit;
+pub mod node_unschedulable;
+pub mod scheduling_gates;
+pub mod taint_toleration;
+
+/// What is judged, and in which cluster.
+pub struct Cycle<'a> {
+    /// The cluster.
+    pub snapshot: &'a Snapshot,
+    /// What the server's version has switched on.
+    pub features: Features,
+    /// The DaemonSet whose pod it is.
+    pub daemon_set: &'a DaemonSet,
+    /// The pod's namespace.
+    pub namespace: &'a str,
+    /// The pod's name; of a pod that is not made yet, `NAME-xxxxx`.
+    pub pod_name: &'a str,
+    /// The pod's labels.
+    pub labels: &'a Labels,
+    /// The pod's spec.
+    pub spec: &'a PodSpec,
+    /// The live pod that is judged as it is; `None` for a pod to be, pinned to each judged node.
+    pub pod: Option<&'a Pod>,
+    /// Every node as it is, with all pods on it.
+    pub nodes: &'a [NodeInfo<'a>],
+    /// Node selector entries that admission added to the spec: key, value, by whom.
+    pub added_selector: &'a [(String, String, String)],
+}
+
+impl Cycle<'_> {
+    /// True if the DaemonSet owns the pod.
+    pub fn owns(&self, pod: &Pod) -> bool {
+        crate::controller::ownership::owns(self.daemon_set, pod)
+    }
+}
+
+/// Judges one node. The [`NodeInfo`] is the node as the pod would find it: for a pod to be, the
+/// DaemonSet's own pods are taken off this node (not off the others).
+pub type Filter<'a> = Box<dyn Fn(&NodeInfo<'a>) -> Verdict + Send + Sync + 'a>;
+
+/// What a plugin says of a node.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// The pod may run there, as far as this plugin goes.
+    Pass,
+    /// The pod may not run there.
+    Fail(Failure),
+    /// What is needed to judge is not known; says what.
+    Unknown(String),
+}
+
+/// Why a plugin refuses a node.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Failure {
+    /// Upstream's exact words for the server's version.
+    pub reasons: Vec<Cow<'static, str>>,
+    /// True if removing pods from the node cannot help (upstream: UnschedulableAndUnresolvable).
+    pub unresolvable: bool,
+    /// What exactly refuses; at least one.
+    pub findings: Vec<Finding>,
+}
+
+/// One thing that refuses; becomes a cause with the plugin's code.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Finding {
+    /// The cause's detail.
+    pub detail: String,
+    /// One sentence.
+    pub message: String,
+    /// The facts.
+    pub evidence: Vec<Evidence>,
+    /// The typed core.
+    pub fact: Fact,
+}
+
+impl Verdict {
+    /// A refusal for one reason with one finding.
+    pub fn fail(reason: &'static str, unresolvable: bool, finding: Finding) -> Verdict {
+        Verdict::Fail(Failure { reasons: vec![reason.into()], unresolvable, findings: vec![finding] })
+    }
+}
+
+/// A plugin of the registry.
+pub struct Plugin {
+    /// Upstream's name, and the code of its causes.
+    pub name: &'static str,
+    /// Its page.
+    pub entry: &'static Entry,
+    /// Upstream's PreFilter.
+    pub prefilter: for<'a> fn(&'a Cycle<'a>) -> Filter<'a>,
+}
+
+/// The registry, in upstream's default order.
+pub static PLUGINS: &[Plugin] = &[
+    scheduling_gates::PLUGIN,
+    node_unschedulable::PLUGIN,
+    node_name::PLUGIN,
+    taint_toleration::PLUGIN,
+    node_affinity::PLUGIN,
+    node_ports::PLUGIN,
+    node_resources_fit::PLUGIN,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Upstream's default filter plugins, in order (SchedulingGates is a PreEnqueue plugin there).
+    const UPSTREAM: &[&str] = &[
+        "SchedulingGates",
+        "NodeUnschedulable",
+        "NodeName",
+        "TaintToleration",
+        "NodeAffinity",
+        "NodePorts",
+        "NodeResourcesFit",
+        "VolumeRestrictions",
+        "NodeVolumeLimits",
+        "VolumeBinding",
+        "VolumeZone",
+        "PodTopologySpread",
+        "InterPodAffinity",
+        "DynamicResources",
+        "NodeDeclaredFeatures",
+    ];
+
+    #[test]
+    fn the_registry_is_in_upstreams_order_and_named_as_its_entries() {
+        let names: Vec<&str> = PLUGINS.iter().map(|p| p.name).collect();
+        let order: Vec<&str> = UPSTREAM.iter().copied().filter(|n| names.contains(n)).collect();
+        assert_eq!(names, order);
+        assert!(PLUGINS.iter().all(|p| p.name == p.entry.code));
+    }
+
+    #[test]
+    fn every_file_of_the_folder_is_in_the_registry() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/filter");
+        let mut files: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .filter_map(|f| f.strip_suffix(".rs").map(str::to_string))
+            .filter(|f| f != "mod")
+            .collect();
+        files.sort();
+        let mut names: Vec<String> = PLUGINS.iter().map(|p| snake_case(p.name)).collect();
+        names.sort();
+        assert_eq!(files, names);
+    }
+
+    fn snake_case(name: &str) -> String {
+        let mut out = String::new();
+        for c in name.chars() {
+            if c.is_ascii_uppercase() && !out.is_empty() {
+                out.push('_');
+            }
+            out.push(c.to_ascii_lowercase());
+        }
+        out
+    }
+}

@@ -1,0 +1,161 @@
+//! NodeResourcesFit: the node has room for what the pod requests.
+//!
+//! Upstream: `pkg/scheduler/framework/plugins/noderesources/fit.go`, `fitsRequest` (v1.34.3,
+//! v1.37.2). All shortages are reported, not only the first.
+
+use super::{Cycle, Failure, Filter, Finding, Plugin, Verdict};
+use crate::cause::{Entry, Evidence, Fact, Stage};
+use crate::model::node_info::NodeInfo;
+use crate::model::pod_requests::{Resources, bound_requests, spec_requests, spell};
+
+/// The plugin.
+pub const PLUGIN: Plugin = Plugin { name: "NodeResourcesFit", entry: &ENTRY, prefilter };
+
+static ENTRY: Entry = Entry {
+    code: "NodeResourcesFit",
+    stage: Stage::Scheduling,
+    summary: "The node has not enough of a resource left for the pod's request",
+    doc: "\
+## What it means
+What the pods on the node request, and what this pod requests, is more than the node has allocatable. Requests count, not usage. The
+controller does not look at resources, so it makes the pod and the scheduler leaves it Pending. A request above the node's whole
+allocatable can never fit there.
+
+## How it is recognised
+For cpu, memory, ephemeral-storage, hugepages, extended resources and the number of pods: requested + in use > allocatable. A pod's
+request is the sum of its containers and sidecars, or the peak of its init containers if that is more, plus overhead; pod-level requests
+replace the sum. Finished pods do not count, terminating ones do. A resource that the node does not advertise counts as 0.
+
+## How to check by hand
+    kubectl describe node NODE        # Allocatable, Allocated resources
+    kubectl -n NAMESPACE get ds NAME -o jsonpath='{.spec.template.spec.containers[*].resources}'
+
+## How to fix it
+Move or shrink the largest consumers on the node, lower the DaemonSet's requests, or give the DaemonSet a priority class that may preempt
+other pods. If the request is above allocatable, exclude such nodes by affinity or use larger ones.
+",
+};
+
+/// How many of the largest consumers are named.
+const CONSUMERS: usize = 3;
+
+fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
+    let wanted = spec_requests(cycle.spec, &cycle.features);
+    Box::new(move |info| {
+        let shortages = shortages(&wanted, info);
+        if shortages.is_empty() {
+            return Verdict::Pass;
+        }
+        Verdict::Fail(Failure {
+            reasons: shortages.iter().map(|s| s.reason().into()).collect(),
+            unresolvable: shortages.iter().any(|s| s.resource != "pods" && s.requested > s.allocatable),
+            findings: shortages.iter().map(|s| finding(cycle, info, s)).collect(),
+        })
+    })
+}
+
+/// One resource of which there is too little; amounts in millicores, bytes, devices or pods.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shortage {
+    /// The resource's name.
+    pub resource: String,
+    /// What the pod requests.
+    pub requested: i64,
+    /// What the pods on the node request.
+    pub used: i64,
+    /// What the node has.
+    pub allocatable: i64,
+}
+
+impl Shortage {
+    fn reason(&self) -> String {
+        if self.resource == "pods" { "Too many pods".into() } else { format!("Insufficient {}", self.resource) }
+    }
+
+    /// By how much the node is short.
+    pub fn short_by(&self) -> i64 {
+        self.requested.saturating_add(self.used).saturating_sub(self.allocatable)
+    }
+}
+
+/// Every resource of which the node has too little for `wanted`, in upstream's order.
+pub fn shortages(wanted: &Resources, info: &NodeInfo) -> Vec<Shortage> {
+    let mut found = Vec::new();
+    let pods = info.pods.len() as i64;
+    if pods + 1 > info.allowed_pods {
+        found.push(Shortage { resource: "pods".into(), requested: 1, used: pods, allocatable: info.allowed_pods });
+    }
+    let native = [
+        ("cpu", wanted.milli_cpu, info.requested.milli_cpu, info.allocatable.milli_cpu),
+        ("memory", wanted.memory, info.requested.memory, info.allocatable.memory),
+        ("ephemeral-storage", wanted.ephemeral_storage, info.requested.ephemeral_storage, info.allocatable.ephemeral_storage),
+    ];
+    let scalar = wanted.scalar.iter().map(|(name, amount)| (name.as_str(), *amount, info.requested.get(name), info.allocatable.get(name)));
+    for (name, requested, used, allocatable) in native.into_iter().chain(scalar) {
+        if requested > 0 && requested > allocatable.saturating_sub(used) {
+            found.push(Shortage { resource: name.into(), requested, used, allocatable });
+        }
+    }
+    found
+}
+
+fn finding(cycle: &Cycle, info: &NodeInfo, s: &Shortage) -> Finding {
+    let spell = |amount| spell(&s.resource, amount);
+    let node = format!("Node/{}", info.node.name());
+    let mut evidence = vec![
+        Evidence::new(node.clone(), format!("status.allocatable[{}]", s.resource), spell(s.allocatable)),
+        Evidence::new(node.clone(), format!("in use by {} pods", info.pods.len()), spell(s.used)),
+    ];
+    let message = if s.resource == "pods" {
+        format!("the node takes {} pods and has {}", s.allocatable, s.used)
+    } else {
+        evidence.push(Evidence::new(
+            format!("DaemonSet/{}", cycle.daemon_set.metadata.full_name()),
+            format!("requested {}", s.resource),
+            spell(s.requested),
+        ));
+        evidence.push(Evidence::new(node, format!("short by, {}", s.resource), spell(s.short_by())));
+        evidence.extend(largest(cycle, info, &s.resource));
+        if !info.node.status.allocatable.contains_key(&s.resource) {
+            format!("the pod requests {} {}, the node advertises none", spell(s.requested), s.resource)
+        } else if s.requested > s.allocatable {
+            format!(
+                "the pod requests {} {}, the node has {} in all: it can never fit",
+                spell(s.requested),
+                s.resource,
+                spell(s.allocatable)
+            )
+        } else {
+            let free = s.allocatable.saturating_sub(s.used).max(0);
+            format!(
+                "the pod requests {} {}, {} of {} is free: short by {}",
+                spell(s.requested),
+                s.resource,
+                spell(free),
+                spell(s.allocatable),
+                spell(s.short_by())
+            )
+        }
+    };
+    Finding {
+        detail: s.resource.clone(),
+        message,
+        evidence,
+        fact: Fact::Shortage { resource: s.resource.clone(), requested: s.requested, used: s.used, allocatable: s.allocatable },
+    }
+}
+
+/// The pods that request most of a resource on the node, largest first.
+fn largest(cycle: &Cycle, info: &NodeInfo, resource: &str) -> Vec<Evidence> {
+    let mut pods: Vec<(i64, String)> = info
+        .pods
+        .iter()
+        .map(|p| (bound_requests(p, &cycle.features).get(resource), p.full_name()))
+        .filter(|(amount, _)| *amount > 0)
+        .collect();
+    pods.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    pods.into_iter()
+        .take(CONSUMERS)
+        .map(|(amount, name)| Evidence::new(format!("Pod/{name}"), format!("requests {resource}"), spell(resource, amount)))
+        .collect()
+}

@@ -1,0 +1,3 @@
+//! One file per output format.
+
+pub mod json;
