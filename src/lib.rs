@@ -15,3 +15,4 @@ pub mod render;
 pub mod report;
 pub mod rollout;
 pub mod scheduling;
+pub mod source;

@@ -17,6 +17,8 @@ wire! {
         pub name: String = [string] 1,
         pub namespace: String = [string] 3,
         pub uid: String = [string] 5,
+        /// Which of two copies of an object is the newer; emptied once that is known.
+        pub resource_version: String = [string] 6,
         pub generation: i64 = [int64] 7,
         pub creation_timestamp: Option<Time> = [message, optional] 8,
         pub deletion_timestamp: Option<Time> = [message, optional] 9,

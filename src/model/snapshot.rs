@@ -65,6 +65,9 @@ macro_rules! kinds {
         }
 
         impl Objects {
+            /// Every kind, as (`kind:`, resource as RBAC names it), in the order of the fields.
+            pub const KINDS: &'static [(&'static str, &'static str)] = &[$( (<$ty as Object>::KIND, $resource) ),*];
+
             /// The gaps of all kinds, in the order of the fields.
             pub fn gaps(&self) -> impl Iterator<Item = &Gap> {
                 [$( self.$field.gap.as_ref() ),*].into_iter().flatten()

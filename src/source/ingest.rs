@@ -1,0 +1,374 @@
+//! From API objects to a [`Snapshot`]'s objects: what every source does with an object it read.
+//!
+//! Which kinds are kept, which annotations stay, what the newest time is, and which of two copies
+//! of one object counts.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::model::daemon_set::{ControllerRevision, DaemonSet};
+use crate::model::event::Event;
+use crate::model::node::Node;
+use crate::model::object::{Labels, Object};
+use crate::model::pod::Pod;
+use crate::model::policy::*;
+use crate::model::resource_claim::{DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice};
+use crate::model::snapshot::{Gap, Listed, Objects, for_each_kind};
+use crate::model::time::Time;
+use crate::model::version::ServerVersion;
+use crate::model::volume::*;
+
+/// What is to be done with an object of some kind and API version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// It is read, as the kind of this number.
+    Read(Kind),
+    /// No answer needs this kind.
+    Skip,
+    /// The kind is needed, but this API version has another shape.
+    OtherShape(Kind),
+}
+
+/// A kind of the snapshot, by its place in [`Objects`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Kind(usize);
+
+const KINDS: &[(&str, &str)] = Objects::KINDS;
+
+/// API versions of needed kinds whose objects look different from the newest.
+const OTHER_SHAPES: &[(&str, &str)] = &[
+    ("node.k8s.io/v1alpha1", "RuntimeClass"),
+    ("resource.k8s.io/v1alpha1", ""),
+    ("resource.k8s.io/v1alpha2", ""),
+    ("resource.k8s.io/v1alpha3", ""),
+    ("resource.k8s.io/v1beta1", ""),
+];
+
+impl Kind {
+    /// The kind of this name in this API version (`v1`, `apps/v1`); its group decides, so that
+    /// another project's `DaemonSet` is not taken for Kubernetes' own.
+    pub fn of(api_version: &str, kind: &str) -> Use {
+        let Some(i) = KINDS.iter().position(|(name, _)| *name == kind) else { return Use::Skip };
+        let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
+        let own = KINDS[i].1.split_once('.').map_or("", |(_, group)| group);
+        let former = matches!((kind, group), ("DaemonSet", "extensions") | ("Event", "events.k8s.io"));
+        if group != own && !former {
+            return Use::Skip;
+        }
+        if OTHER_SHAPES.iter().any(|(version, only)| *version == api_version && (only.is_empty() || *only == kind)) {
+            return Use::OtherShape(Kind(i));
+        }
+        Use::Read(Kind(i))
+    }
+
+    /// The kind of a resource's short plural name, as file names and URLs have it (`pods`).
+    pub fn of_resource(plural: &str) -> Option<Kind> {
+        KINDS.iter().position(|(_, resource)| resource.split('.').next() == Some(plural)).map(Kind)
+    }
+
+    /// The kind's name (`Pod`).
+    pub fn name(self) -> &'static str {
+        KINDS.get(self.0).map_or("", |k| k.0)
+    }
+
+    /// The resource, as RBAC names it (`daemonsets.apps`).
+    pub fn resource(self) -> &'static str {
+        KINDS.get(self.0).map_or("", |k| k.1)
+    }
+}
+
+/// What a source does with an object of one kind beside holding it.
+trait Ingested: Object {
+    /// Annotations that a check needs; all others are dropped, for they may carry tokens.
+    /// A name that ends in `/` keeps what begins with it.
+    const ANNOTATIONS: &'static [&'static str] = &[];
+
+    /// Calls `see` with each moment at which something happened to the object.
+    fn moments(&self, see: &mut dyn FnMut(Time)) {
+        self.meta().creation_timestamp.into_iter().for_each(see);
+    }
+
+    /// Drops what is held elsewhere than in the object's own metadata and must not stay.
+    fn strip(&mut self) {}
+}
+
+/// Annotations of a pod template: what Pod Security looks at, and what `rollout restart` writes.
+const TEMPLATE_ANNOTATIONS: &[&str] = &["container.apparmor.security.beta.kubernetes.io/", "kubectl.kubernetes.io/restartedAt"];
+
+impl Ingested for Node {
+    fn moments(&self, see: &mut dyn FnMut(Time)) {
+        self.metadata.creation_timestamp.into_iter().for_each(&mut *see);
+        let conditions = self.status.conditions.iter();
+        conditions.flat_map(|c| [c.last_heartbeat_time, c.last_transition_time]).flatten().for_each(see);
+    }
+}
+
+impl Ingested for Pod {
+    const ANNOTATIONS: &'static [&'static str] =
+        &["kubernetes.io/config.mirror", "kubernetes.io/config.source", "container.apparmor.security.beta.kubernetes.io/"];
+
+    fn moments(&self, see: &mut dyn FnMut(Time)) {
+        let status = &self.status;
+        [self.metadata.creation_timestamp, status.start_time].into_iter().flatten().for_each(&mut *see);
+        status.conditions.iter().filter_map(|c| c.last_transition_time).for_each(&mut *see);
+        for state in status.container_statuses.iter().chain(&status.init_container_statuses).map(|s| &s.state) {
+            let running = state.running.as_ref().and_then(|r| r.started_at);
+            let ended = state.terminated.as_ref().and_then(|t| t.finished_at);
+            [running, ended].into_iter().flatten().for_each(&mut *see);
+        }
+    }
+}
+
+impl Ingested for DaemonSet {
+    const ANNOTATIONS: &'static [&'static str] = &["deprecated.daemonset.template.generation"];
+
+    fn moments(&self, see: &mut dyn FnMut(Time)) {
+        self.metadata.creation_timestamp.into_iter().for_each(&mut *see);
+        self.status.conditions.iter().filter_map(|c| c.last_transition_time).for_each(see);
+    }
+
+    fn strip(&mut self) {
+        keep(&mut self.spec.template.metadata.annotations, TEMPLATE_ANNOTATIONS);
+    }
+}
+
+impl Ingested for ControllerRevision {
+    const ANNOTATIONS: &'static [&'static str] = &["deprecated.daemonset.template.generation"];
+}
+
+impl Ingested for Event {
+    fn moments(&self, see: &mut dyn FnMut(Time)) {
+        self.last_seen().into_iter().for_each(see);
+    }
+}
+
+impl Ingested for Namespace {
+    const ANNOTATIONS: &'static [&'static str] = &[
+        "scheduler.alpha.kubernetes.io/node-selector",
+        "scheduler.alpha.kubernetes.io/defaultTolerations",
+        "scheduler.alpha.kubernetes.io/tolerationsWhitelist",
+        "openshift.io/node-selector",
+    ];
+}
+
+impl Ingested for PersistentVolumeClaim {
+    const ANNOTATIONS: &'static [&'static str] = &[
+        "pv.kubernetes.io/bind-completed",
+        "pv.kubernetes.io/bound-by-controller",
+        "volume.kubernetes.io/selected-node",
+        "volume.beta.kubernetes.io/storage-class",
+        "volume.kubernetes.io/storage-provisioner",
+        "volume.beta.kubernetes.io/storage-provisioner",
+    ];
+}
+
+impl Ingested for PersistentVolume {
+    const ANNOTATIONS: &'static [&'static str] = &[
+        "pv.kubernetes.io/bound-by-controller",
+        "pv.kubernetes.io/provisioned-by",
+        "pv.kubernetes.io/migrated-to",
+        "volume.beta.kubernetes.io/storage-class",
+    ];
+}
+
+impl Ingested for StorageClass {
+    const ANNOTATIONS: &'static [&'static str] =
+        &["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
+}
+
+impl Ingested for CSINode {
+    const ANNOTATIONS: &'static [&'static str] = &["storage.alpha.kubernetes.io/migrated-plugins"];
+}
+
+impl Ingested for ResourceClaim {
+    const ANNOTATIONS: &'static [&'static str] =
+        &["resource.kubernetes.io/pod-claim-name", "resource.kubernetes.io/extended-resource-claim"];
+}
+
+impl Ingested for Lease {
+    fn moments(&self, see: &mut dyn FnMut(Time)) {
+        [self.metadata.creation_timestamp, self.spec.renew_time].into_iter().flatten().for_each(see);
+    }
+}
+
+macro_rules! as_they_are {
+    ($($ty:ty),* $(,)?) => { $( impl Ingested for $ty {} )* };
+}
+
+as_they_are!(
+    ServiceAccount,
+    PriorityClass,
+    RuntimeClass,
+    LimitRange,
+    ResourceQuota,
+    PodDisruptionBudget,
+    CSIDriver,
+    CSIStorageCapacity,
+    VolumeAttachment,
+    ResourceClaimTemplate,
+    DeviceClass,
+    ResourceSlice,
+    ValidatingWebhookConfiguration,
+    MutatingWebhookConfiguration,
+    Service,
+    EndpointSlice,
+);
+
+fn keep(annotations: &mut Labels, names: &[&str]) {
+    if !annotations.is_empty() {
+        annotations.retain(|key, _| names.iter().any(|n| if n.ends_with('/') { key.starts_with(n) } else { key == n }));
+    }
+}
+
+/// Objects as they come in.
+#[derive(Debug, Default)]
+pub struct Ingest {
+    objects: Objects,
+    listed: HashSet<Kind>,
+    newest: Option<Time>,
+}
+
+impl Ingest {
+    /// Notes that a list of this kind was read, be it empty: none of the kind is then a fact.
+    pub fn listed(&mut self, kind: Kind) {
+        self.listed.insert(kind);
+    }
+
+    /// Notes that the cluster has objects of this kind that cannot be read.
+    pub fn unreadable(&mut self, kind: Kind, reason: String) {
+        let gap = gap(kind, reason);
+        let mut i = 0;
+        macro_rules! set {
+            ($field:ident, $ty:ty, $resource:literal) => {
+                if i == kind.0 {
+                    self.objects.$field.gap.get_or_insert(gap);
+                    return;
+                }
+                i += 1;
+            };
+        }
+        for_each_kind!(set);
+        let _ = (i, gap);
+    }
+
+    /// Reads one object of this kind.
+    ///
+    /// # Errors
+    /// The deserializer's, if the object is not what the kind requires.
+    pub fn read<'de, D: serde::Deserializer<'de>>(&mut self, kind: Kind, deserializer: D) -> Result<(), D::Error> {
+        let mut i = 0;
+        macro_rules! read {
+            ($field:ident, $ty:ty, $resource:literal) => {
+                if i == kind.0 {
+                    let object = <$ty as serde::Deserialize>::deserialize(deserializer)?;
+                    add(&mut self.objects.$field, object, &mut self.newest);
+                    return Ok(());
+                }
+                i += 1;
+            };
+        }
+        for_each_kind!(read);
+        let _ = (i, deserializer);
+        Ok(())
+    }
+
+    /// The newest moment that an object speaks of.
+    pub fn newest(&self) -> Option<Time> {
+        self.newest
+    }
+
+    /// The objects of files. One that was read several times counts once, as it was last changed.
+    /// Without any node, pod or event, and no (empty) list of them either, that kind has a gap:
+    /// it was not saved, which says nothing about the cluster. Other kinds that are absent count
+    /// as none.
+    pub fn finish_files(self) -> Objects {
+        let mut ingest = self;
+        for (plural, what) in [
+            ("nodes", "the snapshot has no nodes"),
+            ("pods", "the snapshot has no pods"),
+            ("events", "the snapshot has no events: they may have expired or were not saved"),
+        ] {
+            if let Some(kind) = Kind::of_resource(plural)
+                && !ingest.listed.contains(&kind)
+                && ingest.count(kind) == 0
+            {
+                ingest.unreadable(kind, what.into());
+            }
+        }
+        ingest.finish()
+    }
+
+    /// The objects, each once.
+    pub fn finish(mut self) -> Objects {
+        macro_rules! once {
+            ($field:ident, $ty:ty, $resource:literal) => {
+                once(&mut self.objects.$field.items);
+            };
+        }
+        for_each_kind!(once);
+        self.objects
+    }
+
+    fn count(&self, kind: Kind) -> usize {
+        self.objects.counts().get(kind.0).map_or(0, |c| c.1)
+    }
+}
+
+fn gap(kind: Kind, reason: String) -> Gap {
+    Gap { verb: "list".into(), resource: kind.resource().into(), namespace: None, reason }
+}
+
+fn add<T: Ingested>(list: &mut Listed<T>, mut object: T, newest: &mut Option<Time>) {
+    keep(&mut object.meta_mut().annotations, T::ANNOTATIONS);
+    object.strip();
+    object.moments(&mut |moment| *newest = (*newest).max(Some(moment)));
+    list.items.push(object);
+}
+
+/// Of several copies of one object leaves the newest, at the place of the first.
+fn once<T: Object>(items: &mut Vec<T>) {
+    let mut copies = Vec::new();
+    {
+        let mut first_at: HashMap<(&str, &str), usize> = HashMap::with_capacity(items.len());
+        for (i, item) in items.iter().enumerate() {
+            let meta = item.meta();
+            let first = *first_at.entry((&meta.namespace, &meta.name)).or_insert(i);
+            if first != i {
+                copies.push((first, i));
+            }
+        }
+    }
+    for &(first, i) in &copies {
+        if age(&items[i]) >= age(&items[first]) {
+            items.swap(first, i);
+        }
+    }
+    let mut copies = copies.iter().map(|(_, i)| *i).peekable();
+    let mut i = 0;
+    items.retain(|_| {
+        i += 1;
+        copies.next_if_eq(&(i - 1)).is_none()
+    });
+    for item in items {
+        item.meta_mut().resource_version = String::new();
+    }
+}
+
+/// Orders copies of one object by their last change.
+fn age<T: Object>(item: &T) -> (u64, i64) {
+    let meta = item.meta();
+    (meta.resource_version.parse().unwrap_or(0), meta.generation)
+}
+
+/// The API server's version as far as the objects tell it: (as it is written, whether that is sure).
+/// Sure is the image of the control plane's own pods; a kubelet is never newer than the API
+/// server, so the newest one's version is the best guess.
+pub fn version_of(objects: &Objects) -> Option<(ServerVersion, Option<String>)> {
+    let servers = objects.pods.iter().filter(|p| p.metadata.namespace == "kube-system").flat_map(|p| &p.spec.containers);
+    let images = servers.filter(|c| c.name == "kube-apiserver").filter_map(|c| Some(c.image.split('@').next()?.rsplit_once(':')?.1));
+    let oldest = images.filter_map(|tag| Some((tag.parse::<ServerVersion>().ok()?, tag))).min();
+    if let Some((version, tag)) = oldest {
+        return Some((version, Some(tag.to_string())));
+    }
+    let kubelets = objects.nodes.iter().filter_map(|n| n.status.node_info.kubelet_version.parse().ok());
+    kubelets.max().map(|version| (version, None))
+}
