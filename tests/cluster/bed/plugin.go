@@ -69,7 +69,7 @@ type Plugin struct {
 // InstallPlugin has the real krew install an archive into a folder of its own,
 // without a network.
 func InstallPlugin(options Options, root, manifest, archive string) (*Plugin, error) {
-	plugin := &Plugin{options: options, root: root}
+	plugin := NoPlugin(options, root)
 	if err := os.MkdirAll(filepath.Join(root, "home"), 0o755); err != nil {
 		return nil, err
 	}
@@ -80,6 +80,9 @@ func InstallPlugin(options Options, root, manifest, archive string) (*Plugin, er
 	}
 	return plugin, nil
 }
+
+// NoPlugin is a folder into which nothing is installed yet.
+func NoPlugin(options Options, root string) *Plugin { return &Plugin{options: options, root: root} }
 
 // Folder is where krew has put the link to the plugin.
 func (p *Plugin) Folder() string { return filepath.Join(p.root, "bin") }
