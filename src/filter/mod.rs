@@ -19,7 +19,6 @@ pub mod node_name;
 pub mod node_ports;
 pub mod node_resources_fit;
 pub mod node_unschedulable;
-pub mod scheduling_gates;
 pub mod taint_toleration;
 
 /// What is judged, and in which cluster.
@@ -111,7 +110,6 @@ pub struct Plugin {
 
 /// The registry, in upstream's default order.
 pub static PLUGINS: &[Plugin] = &[
-    scheduling_gates::PLUGIN,
     node_unschedulable::PLUGIN,
     node_name::PLUGIN,
     taint_toleration::PLUGIN,
@@ -124,9 +122,8 @@ pub static PLUGINS: &[Plugin] = &[
 mod tests {
     use super::*;
 
-    /// Upstream's default filter plugins, in order (SchedulingGates is a PreEnqueue plugin there).
+    /// Upstream's default filter plugins, in order.
     const UPSTREAM: &[&str] = &[
-        "SchedulingGates",
         "NodeUnschedulable",
         "NodeName",
         "TaintToleration",

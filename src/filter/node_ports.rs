@@ -44,7 +44,7 @@ fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
         }
         let mut findings: Vec<Finding> = Vec::new();
         for pod in &info.pods {
-            for held in host_ports(&pod.spec) {
+            for held in host_ports(&pod.spec).filter(|p| !info.freed_ports.contains(p)) {
                 for port in wanted.iter().filter(|p| p.conflicts_with(&held)) {
                     let finding = finding(cycle, port, &held, pod);
                     if !findings.iter().any(|f| f.detail == finding.detail) {

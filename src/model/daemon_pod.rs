@@ -9,7 +9,6 @@ use super::daemon_set::DaemonSet;
 use super::node::ResourceList;
 use super::object::Labels;
 use super::pod::{Container, PodSpec};
-use super::pod_requests::{container_limits, container_requests, is_pod_level};
 use super::policy::{LimitRange, PriorityClass, RuntimeClass};
 use super::snapshot::Snapshot;
 use super::toleration::daemon_pod_tolerations;
@@ -29,7 +28,6 @@ pub struct DaemonPod {
 
 /// The pod of this DaemonSet that the controller would make now. `hash` is the current revision's.
 pub fn daemon_pod(ds: &DaemonSet, hash: Option<&str>, snapshot: &Snapshot) -> DaemonPod {
-    let features = snapshot.version.features();
     let template = &ds.spec.template;
     let mut spec = template.spec.clone();
     spec.tolerations = daemon_pod_tolerations(&spec);
@@ -41,18 +39,12 @@ pub fn daemon_pod(ds: &DaemonSet, hash: Option<&str>, snapshot: &Snapshot) -> Da
         spec.scheduler_name = "default-scheduler".into();
     }
     default_requests(&mut spec);
-    if features.pod_level_resources && !features.pod_level_defaults_after_admission {
-        default_pod_level_resources(&mut spec);
-    }
     for range in snapshot.limit_ranges.iter().filter(|r| r.metadata.namespace == ds.metadata.namespace) {
         apply_limit_range(&mut spec, range);
     }
     let mut pod = DaemonPod { namespace: ds.metadata.namespace.clone(), labels, spec, added_selector: Vec::new() };
     apply_priority(&mut pod.spec, &snapshot.priority_classes);
     apply_runtime_class(&mut pod, &snapshot.runtime_classes);
-    if features.pod_level_resources && features.pod_level_defaults_after_admission {
-        default_pod_level_resources(&mut pod.spec);
-    }
     pod
 }
 
@@ -63,31 +55,6 @@ fn default_requests(spec: &mut PodSpec) {
         for (name, limit) in &resources.limits {
             resources.requests.entry(name.clone()).or_insert(*limit);
         }
-    }
-}
-
-/// Hugepage limits and requests of the pod as a whole, where it sets some of its own.
-fn default_pod_level_resources(spec: &mut PodSpec) {
-    let (limits, requests) = (container_limits(spec), container_requests(spec));
-    let Some(own) = spec.resources.as_mut() else { return };
-    if own.limits.is_empty() && own.requests.is_empty() {
-        return;
-    }
-    for (name, limit) in limits.iter().filter(|(n, _)| n.starts_with("hugepages-")) {
-        if !own.requests.contains_key(name) {
-            own.limits.entry(name.clone()).or_insert(*limit);
-        }
-    }
-    if own.limits.is_empty() {
-        return;
-    }
-    for (name, request) in &requests {
-        if matches!(name.as_str(), "cpu" | "memory") {
-            own.requests.entry(name.clone()).or_insert(*request);
-        }
-    }
-    for (name, limit) in own.limits.iter().filter(|(n, _)| is_pod_level(n)) {
-        own.requests.entry(name.clone()).or_insert(*limit);
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use super::host_port::{HostPort, host_ports};
 use super::node::Node;
 use super::pod::Pod;
 use super::pod_requests::{Resources, bound_requests};
@@ -24,18 +25,24 @@ pub struct NodeInfo<'a> {
     pub allocatable: Resources,
     /// How many pods the node takes.
     pub allowed_pods: i64,
+    /// Host ports of pods taken off the node. Upstream keeps a node's ports as a set, so taking
+    /// one holder away frees the port even if another pod holds it as well.
+    pub freed_ports: Vec<HostPort<'a>>,
 }
 
 impl<'a> NodeInfo<'a> {
     /// A node without pods.
     pub fn new(node: &'a Node) -> Self {
-        let allocatable = &node.status.allocatable;
+        // A node that reports no allocatable at all has its capacity (upstream: SetDefaults_NodeStatus).
+        let status = &node.status;
+        let allocatable = if status.allocatable.is_empty() { &status.capacity } else { &status.allocatable };
         NodeInfo {
             node,
             pods: Vec::new(),
             requested: Resources::default(),
             allocatable: Resources::from_list(allocatable),
             allowed_pods: allocatable.get("pods").map_or(0, |q| q.value()),
+            freed_ports: Vec::new(),
         }
     }
 
@@ -53,6 +60,7 @@ impl<'a> NodeInfo<'a> {
             let goes = gone(pod);
             if goes {
                 rest.requested.subtract(&bound_requests(pod, features));
+                rest.freed_ports.extend(host_ports(&pod.spec));
             }
             !goes
         });

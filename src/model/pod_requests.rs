@@ -111,14 +111,15 @@ pub fn bound_requests(pod: &Pod, features: &Features) -> Resources {
 pub fn requests(spec: &PodSpec, status: Option<&PodStatus>, features: &Features) -> ResourceList {
     let status = status.filter(|s| has_resize_facts(s));
     let mut sum = match status {
-        None => aggregate(spec, |c| c.resources.requests.clone()),
+        None => aggregate(spec, own_requests),
         Some(status) if features.resize_by_sums => resized_by_sums(spec, status, features),
         Some(status) => resized_by_container(spec, status),
     };
     if features.pod_level_resources
-        && let Some(pod_level) = spec.resources.as_ref().filter(|r| has_pod_level_requests(r))
+        && let Some(pod_level) =
+            spec.resources.as_ref().map(|own| pod_level_requests(spec, own)).filter(|r| r.keys().any(|n| is_pod_level(n)))
     {
-        let mut effective = pod_level.requests.clone();
+        let mut effective = pod_level;
         if let Some(status) = status.filter(|_| features.in_place_pod_level_resize)
             && let Some(actual) = &status.resources
         {
@@ -188,9 +189,9 @@ fn resized_by_container(spec: &PodSpec, status: &PodStatus) -> ResourceList {
     aggregate(spec, |c| {
         let found = status_of(status, &c.name).filter(|_| !is_plain_init(c));
         let Some((found, actual)) = found.and_then(|s| s.resources.as_ref().map(|r| (s, r))) else {
-            return c.resources.requests.clone();
+            return own_requests(c);
         };
-        let mut amounts = if infeasible { ResourceList::new() } else { c.resources.requests.clone() };
+        let mut amounts = if infeasible { ResourceList::new() } else { own_requests(c) };
         raise(&mut amounts, &actual.requests);
         raise(&mut amounts, &found.allocated_resources);
         amounts
@@ -200,7 +201,7 @@ fn resized_by_container(spec: &PodSpec, status: &PodStatus) -> ResourceList {
 /// From 1.36 on: the greatest of the pod's three sums.
 fn resized_by_sums(spec: &PodSpec, status: &PodStatus, features: &Features) -> ResourceList {
     let infeasible = is_resize_infeasible(status);
-    let desired = |c: &Container| if infeasible { ResourceList::new() } else { c.resources.requests.clone() };
+    let desired = |c: &Container| if infeasible { ResourceList::new() } else { own_requests(c) };
     let allocated_of = |s: Option<&ContainerStatus>| s.map(|s| &s.allocated_resources).filter(|a| !a.is_empty()).cloned();
     let actual_of =
         |s: Option<&ContainerStatus>| s.and_then(|s| s.resources.as_ref()).map(|r| &r.requests).filter(|r| !r.is_empty()).cloned();
@@ -216,7 +217,7 @@ fn resized_by_sums(spec: &PodSpec, status: &PodStatus, features: &Features) -> R
             }),
         ),
     };
-    let mut sum = if infeasible { ResourceList::new() } else { aggregate(spec, |c| c.resources.requests.clone()) };
+    let mut sum = if infeasible { ResourceList::new() } else { aggregate(spec, own_requests) };
     raise(&mut sum, &actual);
     raise(&mut sum, &allocated);
     sum
@@ -227,13 +228,44 @@ pub fn is_pod_level(name: &str) -> bool {
     matches!(name, "cpu" | "memory") || name.starts_with("hugepages-")
 }
 
-fn has_pod_level_requests(r: &ResourceRequirements) -> bool {
-    r.requests.keys().any(|n| is_pod_level(n))
+/// A container's requests; a limit without request is the request, too, as the API server's
+/// defaulting has it (`SetDefaults_Pod`).
+fn own_requests(container: &Container) -> ResourceList {
+    let mut requests = container.resources.requests.clone();
+    for (name, limit) in &container.resources.limits {
+        requests.entry(name.clone()).or_insert(*limit);
+    }
+    requests
+}
+
+/// The requests of the pod as a whole, with the API server's defaults: where it sets some limit,
+/// cpu and memory come from the containers, the rest from the limits; hugepage limits come from
+/// the containers (upstream: `defaultHugePagePodLimits`, `defaultPodRequests`).
+fn pod_level_requests(spec: &PodSpec, own: &ResourceRequirements) -> ResourceList {
+    let (mut limits, mut requests) = (own.limits.clone(), own.requests.clone());
+    if limits.is_empty() && requests.is_empty() {
+        return requests;
+    }
+    for (name, limit) in container_limits(spec).iter().filter(|(n, _)| n.starts_with("hugepages-")) {
+        if !requests.contains_key(name) {
+            limits.entry(name.clone()).or_insert(*limit);
+        }
+    }
+    if limits.is_empty() {
+        return requests;
+    }
+    for (name, request) in container_requests(spec).iter().filter(|(n, _)| matches!(n.as_str(), "cpu" | "memory")) {
+        requests.entry(name.clone()).or_insert(*request);
+    }
+    for (name, limit) in limits.iter().filter(|(n, _)| is_pod_level(n)) {
+        requests.entry(name.clone()).or_insert(*limit);
+    }
+    requests
 }
 
 /// The containers' requests of a spec as one list (upstream: `AggregateContainerRequests`).
 pub fn container_requests(spec: &PodSpec) -> ResourceList {
-    aggregate(spec, |c| c.resources.requests.clone())
+    aggregate(spec, own_requests)
 }
 
 /// The containers' limits of a spec as one list (upstream: `AggregateContainerLimits`).
