@@ -41,5 +41,5 @@ pub fn cause(decision: &Decision, pods: &[&Pod]) -> Option<Cause> {
     };
     let message = format!("pod {} is there although the DaemonSet wants none on this node; {fate}", pod.full_name());
     let object = format!("Pod/{}", pod.full_name());
-    Some(Cause::new(&ENTRY, "", message).severity(severity).evidence(object, "spec.nodeName", pod.spec.node_name.as_str()))
+    Some(Cause::new(&ENTRY, "", message).severity(severity).evidence(object, "spec.nodeName", pod.node_name().unwrap_or_default()))
 }

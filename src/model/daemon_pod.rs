@@ -10,6 +10,7 @@ use super::node::ResourceList;
 use super::object::Labels;
 use super::pod::{Container, PodSpec};
 use super::policy::{LimitRange, PriorityClass, RuntimeClass};
+use super::shared::Shared;
 use super::snapshot::Snapshot;
 use super::toleration::daemon_pod_tolerations;
 
@@ -19,7 +20,7 @@ pub struct DaemonPod {
     /// The namespace.
     pub namespace: String,
     /// The labels.
-    pub labels: Labels,
+    pub labels: Shared<Labels>,
     /// The spec, without the pin to a node.
     pub spec: PodSpec,
     /// Node selector entries that admission added, with who did.

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use super::shared::Shared;
 use super::time::Time;
 use super::wire::wire;
 
@@ -23,9 +24,9 @@ wire! {
         pub creation_timestamp: Option<Time> = [message, optional] 8,
         pub deletion_timestamp: Option<Time> = [message, optional] 9,
         pub deletion_grace_period_seconds: Option<i64> = [int64, optional] 10,
-        pub labels: Labels = [btree_map = "string, string"] 11,
+        pub labels: Shared<Labels> = [btree_map = "string, string"] 11,
         pub annotations: Labels = [btree_map = "string, string"] 12,
-        pub owner_references: Vec<OwnerReference> = [message, repeated] 13,
+        pub owner_references: Shared<Vec<OwnerReference>> = [message, repeated] 13,
         pub finalizers: Vec<String> = [string, repeated] 14,
     }
 

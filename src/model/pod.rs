@@ -17,7 +17,13 @@ wire! {
     pub struct Pod {
         pub metadata: ObjectMeta = [message, required] 1,
         pub spec: Shared<PodSpec> = [message, required] 2,
-        pub status: PodStatus = [message, required] 3,
+        pub status: Shared<PodStatus> = [message, required] 3,
+        /// `spec.nodeName`, where the source moved it here so that pods can share their spec.
+        #[serde(skip)]
+        pub moved_node_name: String = [string] 1001,
+        /// `status.startTime`, where the source moved it here so that pods can share their status.
+        #[serde(skip)]
+        pub moved_start_time: Option<Time> = [message, optional] 1002,
     }
 
     /// `PodTemplateSpec`.
@@ -356,7 +362,12 @@ objects!(Pod);
 impl Pod {
     /// The node the pod is bound to.
     pub fn node_name(&self) -> Option<&str> {
-        Some(self.spec.node_name.as_str()).filter(|n| !n.is_empty())
+        [&self.moved_node_name, &self.spec.node_name].into_iter().map(String::as_str).find(|n| !n.is_empty())
+    }
+
+    /// When the kubelet took the pod on.
+    pub fn start_time(&self) -> Option<Time> {
+        self.moved_start_time.or(self.status.start_time)
     }
 
     /// True if the pod's phase is Succeeded or Failed: it holds nothing on its node any more.

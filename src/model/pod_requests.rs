@@ -103,7 +103,7 @@ pub fn spec_requests(spec: &PodSpec, features: &Features) -> Resources {
 
 /// What a pod on a node counts there; during a resize its status has a say.
 pub fn bound_requests(pod: &Pod, features: &Features) -> Resources {
-    let status = features.in_place_resize.then_some(&pod.status);
+    let status = features.in_place_resize.then_some(&*pod.status);
     Resources::from_list(&requests(&pod.spec, status, features))
 }
 

@@ -1,6 +1,6 @@
 //! A value that many objects have in common is held once.
 
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use prost::DecodeError;
@@ -24,17 +24,34 @@ impl<T> Shared<T> {
     }
 }
 
-impl<T: Clone> Shared<T> {
-    /// The value, to change; copied first if others share it.
-    pub fn make_mut(&mut self) -> &mut T {
-        Arc::make_mut(&mut self.0)
-    }
-}
-
 impl<T> Deref for Shared<T> {
     type Target = T;
     fn deref(&self) -> &T {
         &self.0
+    }
+}
+
+/// Changing a shared value copies it first: the others keep theirs.
+impl<T: Clone> DerefMut for Shared<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Shared<T>
+where
+    &'a T: IntoIterator,
+{
+    type Item = <&'a T as IntoIterator>::Item;
+    type IntoIter = <&'a T as IntoIterator>::IntoIter;
+    fn into_iter(self) -> Self::IntoIter {
+        (&*self.0).into_iter()
+    }
+}
+
+impl<A, T: FromIterator<A>> FromIterator<A> for Shared<T> {
+    fn from_iter<I: IntoIterator<Item = A>>(iter: I) -> Self {
+        Shared::new(iter.into_iter().collect())
     }
 }
 
@@ -61,12 +78,12 @@ impl<T: prost::Message + Default + Clone> prost::Message for Shared<T> {
         self.0.encode_raw(buf);
     }
     fn merge_field(&mut self, tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: DecodeContext) -> Result<(), DecodeError> {
-        self.make_mut().merge_field(tag, wire_type, buf, ctx)
+        (**self).merge_field(tag, wire_type, buf, ctx)
     }
     fn encoded_len(&self) -> usize {
         self.0.encoded_len()
     }
     fn clear(&mut self) {
-        self.make_mut().clear();
+        (**self).clear();
     }
 }
