@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::model::node::Taint;
 
+pub mod command;
 pub mod registry;
 
 /// Where on its way from template to healthy pod the cause lies; also the order of causes.

@@ -1,0 +1,1 @@
+//! Numbers, ages and lists in words.
