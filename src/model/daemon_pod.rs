@@ -8,7 +8,8 @@ use super::affinity::Toleration;
 use super::daemon_set::DaemonSet;
 use super::node::ResourceList;
 use super::object::Labels;
-use super::pod::{Container, PodSpec};
+use super::pod::{Container, PodSpec, ResourceRequirements};
+use super::pod_requests::pod_level_requests;
 use super::policy::{LimitRange, PriorityClass, RuntimeClass};
 use super::shared::Shared;
 use super::snapshot::Snapshot;
@@ -40,6 +41,12 @@ pub fn daemon_pod(ds: &DaemonSet, hash: Option<&str>, snapshot: &Snapshot) -> Da
         spec.scheduler_name = "default-scheduler".into();
     }
     default_requests(&mut spec);
+    if !snapshot.version.features().pod_level_defaults_after_admission
+        && let Some(own) = &spec.resources
+    {
+        let requests = pod_level_requests(&spec, own);
+        spec.resources = Some(ResourceRequirements { requests, ..own.clone() });
+    }
     for range in snapshot.limit_ranges.iter().filter(|r| r.metadata.namespace == ds.metadata.namespace) {
         apply_limit_range(&mut spec, range);
     }

@@ -241,7 +241,7 @@ fn own_requests(container: &Container) -> ResourceList {
 /// The requests of the pod as a whole, with the API server's defaults: where it sets some limit,
 /// cpu and memory come from the containers, the rest from the limits; hugepage limits come from
 /// the containers (upstream: `defaultHugePagePodLimits`, `defaultPodRequests`).
-fn pod_level_requests(spec: &PodSpec, own: &ResourceRequirements) -> ResourceList {
+pub fn pod_level_requests(spec: &PodSpec, own: &ResourceRequirements) -> ResourceList {
     let (mut limits, mut requests) = (own.limits.clone(), own.requests.clone());
     if limits.is_empty() && requests.is_empty() {
         return requests;

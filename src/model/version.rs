@@ -52,6 +52,8 @@ pub struct Features {
     pub toleration_comparison: bool,
     /// `PodLevelResources`: `spec.resources` of a pod.
     pub pod_level_resources: bool,
+    /// `PodLevelResourcesFixDefaulting`: pod-level defaults are set after admission, not before.
+    pub pod_level_defaults_after_admission: bool,
     /// `InPlacePodVerticalScaling`: requests of a running pod may come from its status.
     pub in_place_resize: bool,
     /// From 1.35 on the pod's sums are compared, before it each container's amounts.
@@ -77,6 +79,7 @@ impl ServerVersion {
         Features {
             toleration_comparison: false,
             pod_level_resources: from(34),
+            pod_level_defaults_after_admission: from(37),
             in_place_resize: from(33),
             resize_by_sums: from(36),
             in_place_pod_level_resize: from(36),
