@@ -153,6 +153,8 @@ pub fn diagnose(snapshot: &Snapshot, ds: &DaemonSet, options: &Options) -> Repor
         summary,
         rollout,
         causes,
+        correlations: Vec::new(),
+        advice: Vec::new(),
         nodes,
         missing,
     }

@@ -10,6 +10,7 @@ pub mod controller;
 pub mod diagnose;
 pub mod filter;
 pub mod lifecycle;
+pub mod lint;
 pub mod model;
 pub mod render;
 pub mod report;

@@ -30,6 +30,32 @@ impl Time {
     }
 }
 
+/// A span of time in whole seconds, written as kubectl writes ages: the two largest units at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Age(pub i64);
+
+impl fmt::Display for Age {
+    /// `45s`, `3m10s`, `42m`, `5h20m`, `3d4h`, `120d`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = self.0.max(0);
+        let (minutes, hours, days) = (s / 60, s / 3600, s / 86_400);
+        let (large, small) = match s {
+            0..120 => return write!(f, "{s}s"),
+            120..600 => ((minutes, "m"), (s % 60, "s")),
+            600..10_800 => return write!(f, "{minutes}m"),
+            10_800..28_800 => ((hours, "h"), (minutes % 60, "m")),
+            28_800..172_800 => return write!(f, "{hours}h"),
+            172_800..691_200 => ((days, "d"), (hours % 24, "h")),
+            _ => return write!(f, "{days}d"),
+        };
+        write!(f, "{}{}", large.0, large.1)?;
+        if small.0 > 0 {
+            write!(f, "{}{}", small.0, small.1)?;
+        }
+        Ok(())
+    }
+}
+
 impl From<Timestamp> for Time {
     fn from(t: Timestamp) -> Self {
         Time { seconds: t.as_second(), nanos: t.subsec_nanosecond() }
@@ -55,5 +81,27 @@ impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
         Time::parse(&text).map_err(|_| de::Error::custom(format!("{text:?} is not an RFC 3339 time")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_short() {
+        for (seconds, want) in [
+            (-5, "0s"),
+            (119, "119s"),
+            (190, "3m10s"),
+            (240, "4m"),
+            (2520, "42m"),
+            (19_200, "5h20m"),
+            (90_000, "25h"),
+            (273_600, "3d4h"),
+            (10_368_000, "120d"),
+        ] {
+            assert_eq!(Age(seconds).to_string(), want);
+        }
     }
 }

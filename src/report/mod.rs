@@ -32,6 +32,12 @@ pub struct Report {
     pub rollout: Rollout,
     /// Causes of the DaemonSet as a whole.
     pub causes: Vec<Cause>,
+    /// What the failing pods have in common and the healthy ones do not, one sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub correlations: Vec<String>,
+    /// What could be better in the DaemonSet. Only advice with `bearsOn` belongs to a normal
+    /// report; the rest is for those who ask (`--lint`).
+    pub advice: Vec<crate::lint::Advice>,
     /// Every node, by name.
     pub nodes: Vec<NodeReport>,
     /// What could not be read.
