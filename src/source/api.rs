@@ -1,0 +1,530 @@
+//! Requests to the API server: bounded, retried where that is right, decoded while they arrive.
+//!
+//! Only GET is ever sent. `resourceVersion` is left unset: a diagnosis must not be stale, and since
+//! 1.31 the server answers such consistent reads from its cache. Lists are asked for whole, which a
+//! server since 1.33 streams; older ones are asked page by page.
+
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
+
+use futures::TryStreamExt;
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
+use http::{Request, Response, StatusCode};
+use http_body_util::BodyExt;
+use kube::Client;
+use kube::client::Body;
+use prost::Message;
+use serde::de::DeserializeOwned;
+use tokio::sync::Semaphore;
+
+use super::failure::clean;
+use super::json_items;
+use super::progress::Progress;
+use super::protobuf::{self, Malformed, Status};
+
+/// How many requests are under way at once: enough to hide round trips, and more is slower.
+const AT_ONCE: usize = 16;
+
+/// A server that sends nothing for so long is taken for dead.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// Objects per page, where pages are asked for.
+const PAGE: u32 = 500;
+
+/// How long a server may ask to be left alone.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// Times that a request is sent, at most.
+const TRIES: u32 = 4;
+
+/// An error message or single object is not larger.
+const LARGEST_BODY: usize = 16 << 20;
+
+/// Why a request gave nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ApiError {
+    /// The server answered, and said no.
+    #[error("{message} ({code}{})", if reason.is_empty() { String::new() } else { format!(" {reason}") })]
+    Refused {
+        /// The HTTP status.
+        code: u16,
+        /// The API's word for it.
+        reason: String,
+        /// The server's words.
+        message: String,
+        /// How long the server wants to be left alone.
+        wait: Option<Duration>,
+    },
+    /// Something answered that is not the Kubernetes API.
+    #[error("the answer is not the Kubernetes API's but {0}; is there a proxy or login page in between?")]
+    NotKubernetes(String),
+    /// The answer could not be read.
+    #[error("{0}")]
+    Malformed(#[from] Malformed),
+    /// No answer in time.
+    #[error("no answer within {}", seconds(*.0))]
+    Timeout(Duration),
+    /// The connection could not be made, or broke.
+    #[error("{0}")]
+    Transport(Transport),
+}
+
+/// What is wrong with the connection.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Transport {
+    /// Nobody listens.
+    #[error("connection refused")]
+    Refused,
+    /// The name is not known.
+    #[error("no such host")]
+    Unresolved,
+    /// The certificate, or the protocol, is not right.
+    #[error("TLS: {0}")]
+    Tls(String),
+    /// The credentials could not be had.
+    #[error("{0}")]
+    Credentials(String),
+    /// It broke.
+    #[error("the connection broke: {0}")]
+    Broke(String),
+}
+
+fn seconds(d: Duration) -> String {
+    if d.subsec_millis() == 0 { format!("{}s", d.as_secs()) } else { format!("{}ms", d.as_millis()) }
+}
+
+impl ApiError {
+    /// The HTTP status, if the server gave one.
+    pub fn code(&self) -> Option<u16> {
+        match self {
+            ApiError::Refused { code, .. } => Some(*code),
+            _ => None,
+        }
+    }
+
+    /// True for 403.
+    pub fn is_forbidden(&self) -> bool {
+        self.code() == Some(403)
+    }
+
+    /// True for 404.
+    pub fn is_not_found(&self) -> bool {
+        self.code() == Some(404)
+    }
+
+    /// How long to wait before trying again; `None` if that is of no use. `tries` were made.
+    fn retry(&self, tries: u32) -> Option<Duration> {
+        if tries >= TRIES {
+            return None;
+        }
+        let backoff = Duration::from_millis(200 << tries.min(6));
+        match self {
+            ApiError::Refused { code: 429 | 500 | 502 | 503 | 504, wait, .. } => Some(wait.unwrap_or(backoff)),
+            ApiError::Malformed(Malformed::EndedEarly) | ApiError::Transport(Transport::Broke(_)) => Some(backoff),
+            _ => None,
+        }
+        .filter(|wait| *wait <= LONGEST_WAIT)
+    }
+}
+
+/// What to ask for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ask {
+    /// Such as `/api/v1/nodes`.
+    pub path: String,
+    /// Such as `nodes`; what progress is told of.
+    pub resource: &'static str,
+    /// Labels to have.
+    pub label_selector: String,
+    /// Fields to have.
+    pub field_selector: String,
+    /// Stop after so many objects; 0 is no limit.
+    pub at_most: usize,
+}
+
+/// The connection to one API server.
+pub struct Api {
+    client: Client,
+    slots: Semaphore,
+    /// Longest time for one request, answer included; none if `None`.
+    request_timeout: Option<Duration>,
+    /// When to give everything up.
+    deadline: Instant,
+    /// True if lists are to be asked for page by page.
+    pages: std::cell::Cell<bool>,
+    progress: RefCell<Progress>,
+}
+
+/// A list that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page<T> {
+    /// Its objects.
+    pub items: Vec<T>,
+    /// True if there are more than `at_most`.
+    pub cut: bool,
+}
+
+impl Api {
+    /// A connection through `client`.
+    pub fn new(client: Client, request_timeout: Option<Duration>, deadline: Duration, progress: Progress) -> Self {
+        Api {
+            client,
+            slots: Semaphore::new(AT_ONCE),
+            request_timeout,
+            deadline: Instant::now() + deadline,
+            pages: std::cell::Cell::new(false),
+            progress: RefCell::new(progress),
+        }
+    }
+
+    /// Asks for lists page by page from now on.
+    pub fn in_pages(&self) {
+        self.pages.set(true);
+    }
+
+    /// Ends the progress line, so that something else can be written.
+    pub fn quiet(&self) {
+        self.progress.borrow_mut().end();
+    }
+
+    /// Reads a list, letting `keep` see each object, change it, and say whether to hold it.
+    ///
+    /// # Errors
+    /// If it cannot be read whole.
+    pub async fn list<T>(&self, ask: &Ask, keep: &dyn Fn(&mut T) -> bool) -> Result<Page<T>, ApiError>
+    where
+        T: Message + Default + DeserializeOwned,
+    {
+        let mut items = Vec::new();
+        let mut page = String::new();
+        let mut whole = !self.pages.get() && ask.at_most == 0;
+        let mut format = Format::Protobuf;
+        loop {
+            let before = items.len();
+            let mut tries = 0;
+            let next = loop {
+                tries += 1;
+                let url = url(ask, if whole { 0 } else { PAGE }, &page);
+                match self.timed(self.list_once(&url, format, ask.resource, keep, &mut items)).await {
+                    Ok(next) => break Ok(next),
+                    Err(error) => {
+                        items.truncate(before);
+                        // Protobuf text must be UTF-8, which a server does not make sure of; its JSON always is.
+                        if format == Format::Protobuf && matches!(error, ApiError::Malformed(Malformed::Not(_))) {
+                            format = Format::Json;
+                            continue;
+                        }
+                        match error.retry(tries) {
+                            Some(wait) if Instant::now() + wait < self.deadline => tokio::time::sleep(wait).await,
+                            _ => break Err(error),
+                        }
+                    }
+                }
+            };
+            match next {
+                Ok(next) if next.is_empty() => return Ok(Page { items, cut: false }),
+                Ok(_) if ask.at_most > 0 && items.len() >= ask.at_most => return Ok(Page { items, cut: true }),
+                Ok(next) => page = next,
+                // The pages' common moment is too long ago: all at once, as client-go's pager does.
+                Err(error) if error.code() == Some(410) && !page.is_empty() => {
+                    items.clear();
+                    page.clear();
+                    whole = true;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Reads one object.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub async fn get<T>(&self, path: &str, resource: &'static str) -> Result<T, ApiError>
+    where
+        T: Message + Default + DeserializeOwned,
+    {
+        let mut format = Format::Protobuf;
+        let body = |format: Format| async move {
+            self.retried(|| async {
+                let (response, is) = self.send(path, format).await?;
+                Ok((self.body(response).await?, is))
+            })
+            .await
+        };
+        loop {
+            let (bytes, is) = body(format).await?;
+            let object = match is {
+                Format::Protobuf => protobuf::object(&bytes).map_err(ApiError::from),
+                Format::Json => serde_json::from_slice(&bytes).map_err(not_json),
+            };
+            match object {
+                Err(ApiError::Malformed(_)) if is == Format::Protobuf => format = Format::Json,
+                Ok(object) => {
+                    self.progress.borrow_mut().add(resource, 1);
+                    return Ok(object);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Reads what is JSON only, such as `/version`.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub async fn get_json<T: DeserializeOwned>(&self, path: &str) -> Result<T, ApiError> {
+        self.retried(|| async {
+            let (response, _) = self.send(path, Format::Json).await?;
+            serde_json::from_slice(&self.body(response).await?).map_err(not_json)
+        })
+        .await
+    }
+
+    async fn retried<T, F: Future<Output = Result<T, ApiError>>>(&self, once: impl Fn() -> F) -> Result<T, ApiError> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.timed(once()).await {
+                Ok(value) => return Ok(value),
+                Err(error) => match error.retry(tries) {
+                    Some(wait) if Instant::now() + wait < self.deadline => tokio::time::sleep(wait).await,
+                    _ => return Err(error),
+                },
+            }
+        }
+    }
+
+    /// Holds a request to its time, and all of them to their number.
+    async fn timed<T>(&self, request: impl Future<Output = Result<T, ApiError>>) -> Result<T, ApiError> {
+        let _slot = self.slots.acquire().await;
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let limit = self.request_timeout.map_or(left, |t| t.min(left));
+        match tokio::time::timeout(limit, request).await {
+            Ok(result) => result,
+            Err(_) => Err(ApiError::Timeout(limit)),
+        }
+    }
+
+    async fn list_once<T>(
+        &self,
+        url: &str,
+        format: Format,
+        resource: &'static str,
+        keep: &dyn Fn(&mut T) -> bool,
+        items: &mut Vec<T>,
+    ) -> Result<String, ApiError>
+    where
+        T: Message + Default + DeserializeOwned,
+    {
+        let (response, is) = self.send(url, format).await?;
+        let mut body = response.into_body().into_data_stream();
+        let mut take = |mut object: T| {
+            if keep(&mut object) {
+                items.push(object);
+            }
+        };
+        let mut protobuf = protobuf::Items::default();
+        let mut json = json_items::Items::default();
+        while let Some(chunk) = timely(body.try_next()).await? {
+            let mut count = 0;
+            match is {
+                Format::Protobuf => protobuf.feed(&chunk, &mut |bytes: &[u8]| {
+                    count += 1;
+                    take(T::decode(bytes).map_err(|e| Malformed::Not(e.to_string()))?);
+                    Ok::<(), ApiError>(())
+                })?,
+                Format::Json => json.feed(&chunk, &mut |text: &[u8]| {
+                    count += 1;
+                    take(serde_json::from_slice(text).map_err(not_json)?);
+                    Ok::<(), ApiError>(())
+                })?,
+            }
+            self.progress.borrow_mut().add(resource, count);
+        }
+        Ok(match is {
+            Format::Protobuf => protobuf.finish()?.r#continue,
+            Format::Json => json.finish()?.r#continue,
+        })
+    }
+
+    /// Sends a GET; what is not a success, or in no known format, is an error.
+    async fn send(&self, url: &str, format: Format) -> Result<(Response<Body>, Format), ApiError> {
+        let accept = match format {
+            Format::Protobuf => "application/vnd.kubernetes.protobuf,application/json",
+            Format::Json => "application/json",
+        };
+        // Compressing costs the server more time than it saves on any but slow links.
+        let request = Request::get(url).header(ACCEPT, accept).header(ACCEPT_ENCODING, "identity").body(Body::empty());
+        let request = request.map_err(|e| ApiError::Transport(Transport::Broke(e.to_string())))?;
+        let response = timely(self.client.send(request)).await?;
+        if response.status() != StatusCode::OK {
+            return Err(self.refusal(response).await);
+        }
+        let media = response.headers().get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
+        let media = media.split(';').next().unwrap_or_default().trim();
+        match media {
+            protobuf::MEDIA_TYPE => Ok((response, Format::Protobuf)),
+            "application/json" => Ok((response, Format::Json)),
+            "" => Err(ApiError::NotKubernetes("of no stated type".into())),
+            other => Err(ApiError::NotKubernetes(clean(other))),
+        }
+    }
+
+    /// What a response that is no success says.
+    async fn refusal(&self, response: Response<Body>) -> ApiError {
+        let status = response.status();
+        let header = |name| response.headers().get(name).and_then(|v| v.to_str().ok());
+        let wait = header(RETRY_AFTER).and_then(|v| v.trim().parse().ok()).map(Duration::from_secs);
+        let media = header(CONTENT_TYPE).unwrap_or_default().to_string();
+        let body = self.body(response).await.unwrap_or_default();
+        let (reason, message) = if media.starts_with(protobuf::MEDIA_TYPE) {
+            let said = protobuf::object::<Status>(&body).unwrap_or_default();
+            (said.reason, said.message)
+        } else if media.starts_with("application/json") {
+            let said: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
+            let text = |key: &str| said[key].as_str().unwrap_or_default().to_string();
+            (text("reason"), text("message"))
+        } else {
+            Default::default()
+        };
+        let message = if message.is_empty() { status.canonical_reason().unwrap_or("the server refused").to_string() } else { message };
+        ApiError::Refused { code: status.as_u16(), reason: clean(&reason), message: clean(&message), wait }
+    }
+
+    async fn body(&self, response: Response<Body>) -> Result<Vec<u8>, ApiError> {
+        let mut stream = response.into_body().into_data_stream();
+        let mut bytes = Vec::new();
+        while let Some(chunk) = timely(stream.try_next()).await? {
+            bytes.extend_from_slice(&chunk);
+            if bytes.len() > LARGEST_BODY {
+                return Err(Malformed::Not("one object of more than 16 MiB".into()).into());
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Protobuf,
+    Json,
+}
+
+fn not_json(error: serde_json::Error) -> ApiError {
+    if error.is_eof() {
+        return Malformed::EndedEarly.into();
+    }
+    // Only where, never what: a value may be secret.
+    Malformed::Not(format!("bad JSON at line {} column {}", error.line(), error.column())).into()
+}
+
+/// Waits for the server's next sign of life.
+async fn timely<T>(next: impl Future<Output = Result<T, kube::Error>>) -> Result<T, ApiError> {
+    match tokio::time::timeout(SILENCE, next).await {
+        Ok(result) => result.map_err(|e| ApiError::Transport(transport(&e))),
+        Err(_) => Err(ApiError::Timeout(SILENCE)),
+    }
+}
+
+/// Sorts a client error, and takes from its text nothing that could hold a credential.
+pub fn transport(error: &kube::Error) -> Transport {
+    if let kube::Error::Auth(auth) = error {
+        return Transport::Credentials(super::access::credentials(auth));
+    }
+    let mut innermost = String::new();
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(e) = next {
+        if let Some(auth) = e.downcast_ref::<kube::client::AuthError>() {
+            return Transport::Credentials(super::access::credentials(auth));
+        }
+        if let Some(io) = e.downcast_ref::<std::io::Error>()
+            && io.kind() == std::io::ErrorKind::ConnectionRefused
+        {
+            return Transport::Refused;
+        }
+        innermost = e.to_string();
+        if innermost.contains("failed to lookup address") || innermost.contains("dns error") {
+            return Transport::Unresolved;
+        }
+        if innermost.contains("certificate") || innermost.contains("TLS") || innermost.contains("corrupt message") {
+            return Transport::Tls(clean(&innermost));
+        }
+        next = e.source();
+    }
+    Transport::Broke(clean(&innermost))
+}
+
+/// The path and query of a request.
+fn url(ask: &Ask, limit: u32, page: &str) -> String {
+    let mut url = ask.path.clone();
+    let mut sign = '?';
+    let limit = if limit == 0 { String::new() } else { limit.to_string() };
+    for (key, value) in
+        [("labelSelector", &ask.label_selector), ("fieldSelector", &ask.field_selector), ("limit", &limit), ("continue", &page.to_string())]
+    {
+        if !value.is_empty() {
+            url.push(sign);
+            url.push_str(key);
+            url.push('=');
+            escape(value, &mut url);
+            sign = '&';
+        }
+    }
+    url
+}
+
+/// Writes `text` as a part of a URL.
+pub fn escape(text: &str, url: &mut String) {
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            url.push(byte as char);
+        } else {
+            url.push_str(&format!("%{byte:02X}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls() {
+        let ask = Ask { path: "/api/v1/pods".into(), ..Ask::default() };
+        assert_eq!(url(&ask, 0, ""), "/api/v1/pods");
+        let ask = Ask { label_selector: "a=b,c in (d)".into(), field_selector: "spec.nodeName=n".into(), ..ask };
+        assert_eq!(
+            url(&ask, 500, "x=="),
+            "/api/v1/pods?labelSelector=a%3Db%2Cc%20in%20%28d%29&fieldSelector=spec.nodeName%3Dn&limit=500&continue=x%3D%3D"
+        );
+    }
+
+    #[test]
+    fn tries_again_where_that_can_help() {
+        let refused = |code, wait: Option<u64>| ApiError::Refused {
+            code,
+            reason: String::new(),
+            message: String::new(),
+            wait: wait.map(Duration::from_secs),
+        };
+        let ms = |n| Some(Duration::from_millis(n));
+        for (error, tries, want) in [
+            (refused(429, Some(2)), 1, ms(2000)),
+            (refused(429, Some(31)), 1, None),
+            (refused(503, None), 1, ms(400)),
+            (refused(503, None), 4, None),
+            (refused(500, None), 2, ms(800)),
+            (refused(410, None), 1, None),
+            (refused(403, None), 1, None),
+            (refused(401, None), 1, None),
+            (ApiError::Transport(Transport::Refused), 1, None),
+            (ApiError::Transport(Transport::Broke("x".into())), 1, ms(400)),
+            (ApiError::Malformed(Malformed::EndedEarly), 1, ms(400)),
+            (ApiError::Malformed(Malformed::Not("x".into())), 1, None),
+            (ApiError::Timeout(SILENCE), 1, None),
+        ] {
+            assert_eq!(error.retry(tries), want, "{error:?} {tries}");
+        }
+    }
+}
