@@ -374,7 +374,7 @@ fn workload_causes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, coun
 
 /// What each kind that was not read keeps from being judged, if it does.
 fn missing(snapshot: &Snapshot) -> Vec<Missing> {
-    let mut missing: Vec<Missing> = snapshot.gaps().map(|gap| Missing::new(gap, effect(gap))).collect();
+    let mut missing: Vec<Missing> = snapshot.all_gaps().map(|gap| Missing::new(gap, effect(gap))).collect();
     missing.sort();
     missing.dedup();
     missing

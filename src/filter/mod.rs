@@ -92,6 +92,11 @@ pub struct Finding {
 }
 
 impl Verdict {
+    /// A pass, if the pods on the node are all known.
+    pub fn pass_if_pods_known(info: &NodeInfo) -> Verdict {
+        if info.pods_known { Verdict::Pass } else { Verdict::Unknown("the pods on the node were not read".into()) }
+    }
+
     /// A refusal for one reason with one finding.
     pub fn fail(reason: &'static str, unresolvable: bool, finding: Finding) -> Verdict {
         Verdict::Fail(Failure { reasons: vec![reason.into()], unresolvable, findings: vec![finding] })
@@ -146,6 +151,30 @@ mod tests {
         let order: Vec<&str> = UPSTREAM.iter().copied().filter(|n| names.contains(n)).collect();
         assert_eq!(names, order);
         assert!(PLUGINS.iter().all(|p| p.name == p.entry.code));
+    }
+
+    #[test]
+    fn where_pods_were_not_read_nothing_is_said_to_fit() {
+        use crate::diagnose::Subject;
+        use crate::model::node::Node;
+        use crate::model::snapshot::Listed;
+
+        let ds: DaemonSet =
+            serde_json::from_value(serde_json::json!({"metadata": {"name": "a"}, "spec": {"template": {"spec": {"containers": [
+            {"ports": [{"hostPort": 80}], "resources": {"requests": {"cpu": "1"}}}]}}}}))
+            .unwrap();
+        let node: Node =
+            serde_json::from_value(serde_json::json!({"metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "2", "pods": "9"}}}))
+                .unwrap();
+        for (known, want) in [(None, Verdict::Pass), (Some([].into()), Verdict::Unknown("the pods on the node were not read".into()))] {
+            let mut snapshot = Snapshot { pods_known_on: known, ..Snapshot::default() };
+            snapshot.objects.nodes = Listed { items: vec![node.clone()], gap: None };
+            let subject = Subject::new(&snapshot, &ds);
+            let cycle = subject.fresh_cycle("a-xxxxx");
+            for plugin in [node_ports::PLUGIN, node_resources_fit::PLUGIN] {
+                assert_eq!((plugin.prefilter)(&cycle)(&subject.nodes[0]), want, "{}", plugin.name);
+            }
+        }
     }
 
     #[test]

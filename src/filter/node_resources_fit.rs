@@ -43,8 +43,8 @@ fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
     let wanted = spec_requests(cycle.spec, &cycle.features);
     Box::new(move |info| {
         let shortages = shortages(&wanted, info);
-        if shortages.is_empty() {
-            return Verdict::Pass;
+        if shortages.is_empty() || !info.pods_known {
+            return Verdict::pass_if_pods_known(info);
         }
         Verdict::Fail(Failure {
             reasons: shortages.iter().map(|s| s.reason().into()).collect(),

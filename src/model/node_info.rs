@@ -17,6 +17,8 @@ use super::version::Features;
 pub struct NodeInfo<'a> {
     /// The node.
     pub node: &'a Node,
+    /// False if there may be pods on it that were not read: then nothing can be said to fit.
+    pub pods_known: bool,
     /// The pods bound to it that are not terminal.
     pub pods: Vec<&'a Pod>,
     /// What these pods request.
@@ -38,6 +40,7 @@ impl<'a> NodeInfo<'a> {
         let allocatable = if status.allocatable.is_empty() { &status.capacity } else { &status.allocatable };
         NodeInfo {
             node,
+            pods_known: true,
             pods: Vec::new(),
             requested: Resources::default(),
             allocatable: Resources::from_list(allocatable),
@@ -72,6 +75,9 @@ impl<'a> NodeInfo<'a> {
 pub fn node_infos<'a>(snapshot: &'a Snapshot, features: &Features) -> Vec<NodeInfo<'a>> {
     let mut infos: Vec<NodeInfo> = snapshot.nodes.iter().map(NodeInfo::new).collect();
     let index: HashMap<&str, usize> = snapshot.nodes.iter().enumerate().map(|(i, n)| (n.name(), i)).collect();
+    for info in &mut infos {
+        info.pods_known = snapshot.knows_pods_of(info.node.name());
+    }
     for pod in snapshot.pods.iter().filter(|p| !p.is_terminal()) {
         if let Some(&i) = pod.node_name().and_then(|n| index.get(n)) {
             infos[i].add(pod, features);

@@ -1,5 +1,6 @@
 //! What was read of a cluster, at one moment. Everything after this is pure.
 
+use std::collections::BTreeSet;
 use std::ops::Deref;
 
 use super::daemon_set::{ControllerRevision, DaemonSet};
@@ -133,11 +134,24 @@ pub struct Snapshot {
     pub from_files: bool,
     /// The objects.
     pub objects: Objects,
+    /// The nodes whose pods were all read; `None` if those of every node were. A DaemonSet's own
+    /// pods are known in either case.
+    pub pods_known_on: Option<BTreeSet<String>>,
+    /// What could not be read beside whole kinds, such as other namespaces' pods.
+    pub other_gaps: Vec<Gap>,
 }
 
 impl Default for Snapshot {
     fn default() -> Self {
-        Snapshot { now: Time::default(), version: NEWEST, version_text: None, from_files: true, objects: Objects::default() }
+        Snapshot {
+            now: Time::default(),
+            version: NEWEST,
+            version_text: None,
+            from_files: true,
+            objects: Objects::default(),
+            pods_known_on: None,
+            other_gaps: Vec::new(),
+        }
     }
 }
 
@@ -149,6 +163,21 @@ impl Deref for Snapshot {
 }
 
 impl Snapshot {
+    /// True if every pod on this node is known.
+    pub fn knows_pods_of(&self, node: &str) -> bool {
+        self.pods.is_complete() && self.pods_known_on.as_ref().is_none_or(|nodes| nodes.contains(node))
+    }
+
+    /// True if every pod of the cluster is known.
+    pub fn knows_all_pods(&self) -> bool {
+        self.pods.is_complete() && self.pods_known_on.is_none()
+    }
+
+    /// Everything that could not be read.
+    pub fn all_gaps(&self) -> impl Iterator<Item = &Gap> {
+        self.objects.gaps().chain(&self.other_gaps)
+    }
+
     /// The DaemonSet of this name.
     pub fn daemon_set(&self, namespace: &str, name: &str) -> Option<&DaemonSet> {
         self.daemon_sets.iter().find(|d| d.metadata.name == name && d.metadata.namespace == namespace)

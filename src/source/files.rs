@@ -119,7 +119,7 @@ pub fn read(paths: &[PathBuf], options: &ReadOptions) -> Result<Snapshot, ReadEr
     let objects = ingest.finish_files();
     let (version, version_text) = asked.or_else(|| version_of(&objects)).unwrap_or((NEWEST, None));
     let now = options.now.or(newest).unwrap_or_else(|| jiff::Timestamp::now().into());
-    Ok(Snapshot { now, version, version_text, from_files: true, objects })
+    Ok(Snapshot { now, version, version_text, from_files: true, objects, ..Snapshot::default() })
 }
 
 fn read_path(path: &Path, ingest: &mut Ingest) -> Result<(), ReadError> {

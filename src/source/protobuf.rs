@@ -181,7 +181,7 @@ impl Items {
             (None, 2) => {
                 self.complete = true;
                 self.place = if field.length == 0 { Place::Envelope } else { Place::List(field.length) };
-                return Ok(ControlFlow::Continue(field.header));
+                Ok(ControlFlow::Continue(field.header))
             }
             (Some(_), tag @ (1 | 2)) if field.delimited => {
                 if field.length > LARGEST {
