@@ -208,10 +208,10 @@ func compareScheduling(node *NodeReport, pods []corev1.Pod) (wrong []string) {
 		message, waits := Waits(pod)
 		if !waits {
 			// Its place was found in the state of then: only what later pods and
-			// changes cannot undo is compared.
-			if pod.DeletionTimestamp == nil && len(pods) == 1 {
+			// changes cannot undo is compared. The checks are about the template of now.
+			if pod.DeletionTimestamp == nil && len(pods) == 1 && len(node.Pods) == 1 && node.Pods[0].UpToDate {
 				for _, plugin := range []string{"NodePorts", "NodeResourcesFit", "VolumeBinding", "VolumeZone"} {
-					if reasons, fails := failing[plugin]; fails && pod.Annotations["bound-by"] == "" {
+					if reasons, fails := failing[plugin]; fails {
 						wrong = append(wrong, fmt.Sprintf("the scheduler placed pod %s, the check %s fails: %v", pod.Name, plugin, reasons))
 					}
 				}
@@ -223,6 +223,7 @@ func compareScheduling(node *NodeReport, pods []corev1.Pod) (wrong []string) {
 			continue
 		}
 		said := ParseUnschedulable(message)
+		addLivePod(failing, node.Causes, said)
 		plugin := firstFailing(failing, said)
 		if plugin == "" {
 			wrong = append(wrong, fmt.Sprintf("the scheduler says %q, the checks that fail are %v", message, failing))
@@ -230,6 +231,18 @@ func compareScheduling(node *NodeReport, pods []corev1.Pod) (wrong []string) {
 	}
 	return wrong
 }
+
+// addLivePod adds the plugins that refuse the pod as it is and not a fresh one:
+// the checks know nothing of what admission put into it, the causes do.
+func addLivePod(failing map[string][]string, causes []Cause, said Unschedulable) {
+	for _, cause := range causes {
+		if words, ok := liveWords[cause.Code]; ok && failing[cause.Code] == nil && slices.Contains(said.Reasons, words) {
+			failing[cause.Code] = []string{words}
+		}
+	}
+}
+
+var liveWords = map[string]string{"NodeAffinity": "node(s) didn't match Pod's node affinity/selector"}
 
 // firstFailing names the check whose reasons are the scheduler's words, if no
 // check before it fails too.

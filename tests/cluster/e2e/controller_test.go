@@ -189,7 +189,7 @@ spec:
 		s.settle()
 		s.stopControllerManager()
 		s.must(s.cluster.Resource("Node", "").Delete(s.ctx, "b", deleteNow))
-		s.diagnose("agent", bed.Leave{Status: true}).node("a", "Healthy").node("b", "Misscheduled", "NodeGone").workload("NodeGone b")
+		s.diagnose("agent", bed.Leave{Status: true}).node("a", "Healthy").node("b", "Misscheduled", "NodeGone").workload("NodeGone b", "StatusDisagrees desired 2 vs 1")
 	})
 }
 

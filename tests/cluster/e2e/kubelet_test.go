@@ -3,7 +3,6 @@ package e2e
 import (
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"ds-doctor/tests/cluster/bed"
@@ -27,6 +26,12 @@ func TestKubelet(t *testing.T) {
 			s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Healthy").node("b", state, causes...)
 		})
 	}
+
+	const running = `
+phase: Running
+conditions: [{type: Ready, status: "True"}, {type: ContainersReady, status: "True"}, {type: Initialized, status: "True"}]
+containerStatuses:
+- {name: main, ready: true, started: true, restartCount: 0, image: "example.com/agent:1", imageID: "x", state: {running: {startedAt: "2026-01-01T00:00:00Z"}}}`
 
 	const notReady = `
 - {type: Initialized, status: "True"}
@@ -106,9 +111,10 @@ containerStatuses:
 	})
 
 	scenario(t, "terminating-with-finalizer", func(s *stage) {
-		s.node("a")
-		s.daemonSet("agent", "")
+		s.node("a", bed.NoKubelet)
+		s.daemonSet("agent", "terminationGracePeriodSeconds: 0")
 		s.settle()
+		s.kubelet("agent", "a", running)
 		pod := s.podOn("agent", "a")
 		s.patch("Pod", pod.Name, `{"metadata":{"finalizers":["example.com/hold"]}}`)
 		s.must(s.cluster.Resource("Pod", s.namespace).Delete(s.ctx, pod.Name, deleteNow))
@@ -125,29 +131,18 @@ containerStatuses:
 	})
 
 	scenario(t, "node-not-ready", func(s *stage) {
-		// The node's condition is the kubelet's to write; the pod's Ready=False
-		// and the taints are the real node controller's answer to it.
+		// The node's condition is its kubelet's to write, the pod's the node
+		// controller's after its grace period; the taints are its real answer.
 		s.node("a")
 		s.node("b", bed.NoKubelet)
 		s.daemonSet("agent", "tolerations: [{operator: Exists}]")
 		s.settle()
-		s.kubelet("agent", "b", `
-phase: Running
-conditions: [{type: Ready, status: "True"}, {type: ContainersReady, status: "True"}, {type: Initialized, status: "True"}]
-containerStatuses:
-- {name: main, ready: true, started: true, restartCount: 0, image: "example.com/agent:1", imageID: "x", state: {running: {startedAt: "2026-01-01T00:00:00Z"}}}`)
+		s.kubelet("agent", "b", running)
 		s.settle()
 		s.diagnose("agent", bed.Leave{}).exit(0).node("b", "Healthy")
 		down := bed.Node("b", bed.NotReady)
 		s.must(s.cluster.PatchStatus(s.ctx, down, map[string]any{"conditions": down.Object["status"].(map[string]any)["conditions"]}))
-		s.until("the node controller to mark the pod", func() bool {
-			for _, condition := range s.podOn("agent", "b").Status.Conditions {
-				if condition.Type == corev1.PodReady {
-					return condition.Status == corev1.ConditionFalse
-				}
-			}
-			return false
-		})
+		s.kubelet("agent", "b", "conditions: [{type: Ready, status: 'False'}]")
 		s.settle()
 		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Healthy").node("b", "Unhealthy", "NodeNotReady")
 	})

@@ -194,16 +194,10 @@ overhead: {podFixed: {cpu: 250m}}`)
 	})
 
 	scenario(t, "preemption-waits", func(s *stage) {
-		// A finalizer keeps the victim: the pod is nominated and has to wait.
+		// Nobody ends the victim there: the pod is nominated and has to wait.
 		s.apply(priority("vip", 1000))
-		s.node("a")
-		s.apply(`
-apiVersion: v1
-kind: Pod
-metadata: {name: victim, finalizers: [example.com/hold]}
-spec:
-  nodeName: a
-  containers: [{name: main, image: example.com/hog:1, resources: {requests: {cpu: 3900m}}}]`)
+		s.node("a", bed.NoKubelet)
+		s.bystander("victim", "a", "containers: [{name: main, image: example.com/hog:1, resources: {requests: {cpu: 3900m}}}]")
 		s.settle()
 		s.daemonSet("agent", "priorityClassName: vip\ncontainers: [{name: main, image: example.com/agent:1, resources: {requests: {cpu: 500m}}}]")
 		s.until("the pod to be nominated", func() bool {
