@@ -46,14 +46,50 @@ func (g *gen) devices() {
 				d["taints"] = l{m{"key": "example.com/broken", "value": "yes", "effect": pick(g, "NoSchedule", "NoSchedule", "NoExecute", "None")}}
 				g.tag("device-taint")
 			}
-			if minor >= 36 && g.p(6) {
+			if minor >= 36 && g.p(8) {
 				d["allowMultipleAllocations"] = true
+				g.tag("shared-device")
+				if c, ok := d["capacity"].(m); ok && g.p(60) {
+					c["memory"].(m)["requestPolicy"] = m{"default": "4Gi", "validRange": m{"min": "4Gi", "step": "4Gi"}}
+				}
 			}
 			ds = append(ds, d)
 			devs = append(devs, dev{driver, pool, fmt.Sprintf("d%d", i)})
 		}
 		spec := m{"driver": driver, "pool": m{"name": pool, "generation": 1, "resourceSliceCount": 1}}
-		if g.p(7) {
+		put := func(name string, spec m) {
+			g.add(m{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": m{"name": name}, "spec": spec})
+		}
+		switch {
+		case minor >= 36 && len(ds) > 0 && g.p(12):
+			// Devices that share memory: their sum may be more than there is.
+			g.tag("counters")
+			total := pick(g, "16Gi", "30Gi", "40Gi")
+			for _, d := range ds {
+				if g.p(85) {
+					d.(m)["consumesCounters"] = l{m{"counterSet": "all", "counters": m{"memory": m{"value": pick(g, "10Gi", "16Gi", "20Gi")}}}}
+				}
+			}
+			spec["pool"].(m)["resourceSliceCount"] = 2
+			put(name+"-counters", m{"driver": driver, "pool": m{"name": pool, "generation": 1, "resourceSliceCount": 2}, "nodeName": where["nodeName"],
+				"sharedCounters": l{m{"name": "all", "counters": m{"memory": m{"value": total}}}}})
+		case where["nodeName"] != nil && g.p(8):
+			// A slice of a newer generation makes the others of the pool obsolete.
+			g.tag("obsolete-slice")
+			put(name+"-new", m{"driver": driver, "pool": m{"name": pool, "generation": 2, "resourceSliceCount": 1}, "nodeName": where["nodeName"],
+				"devices": l{m{"name": "n0", "attributes": m{"model": m{"string": "h100"}}}}})
+		case where["nodeName"] != nil && g.p(8):
+			spec["pool"].(m)["resourceSliceCount"] = 2
+			put(name+"-more", m{"driver": driver, "pool": m{"name": pool, "generation": 1, "resourceSliceCount": 2}, "nodeName": where["nodeName"],
+				"devices": l{m{"name": "m0", "attributes": m{"model": m{"string": pick(g, "a100", "t4")}, "numa": m{"int": 1}}}}})
+		case minor >= 36 && where["nodeName"] != nil && len(ds) > 0 && g.p(8):
+			where = m{"perDeviceNodeSelection": true}
+			for _, d := range ds {
+				d.(m)["nodeName"] = g.someNode()
+			}
+			g.tag("per-device-node")
+		}
+		if g.p(7) && spec["pool"].(m)["resourceSliceCount"] == 1 {
 			spec["pool"].(m)["resourceSliceCount"] = 2 // incomplete: a slice of the pool is not there yet
 		}
 		for k, v := range where {
@@ -62,7 +98,7 @@ func (g *gen) devices() {
 		if len(ds) > 0 {
 			spec["devices"] = ds
 		}
-		g.add(m{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": m{"name": name}, "spec": spec})
+		put(name, spec)
 	}
 	for _, n := range g.nodes {
 		name := nodeName(n)
@@ -95,6 +131,10 @@ func (g *gen) devices() {
 			if minor >= 36 && g.p(15) {
 				r["tolerations"] = l{pick(g, m{"operator": "Exists"}, m{"key": "example.com/broken", "operator": "Equal", "value": "yes", "effect": "NoSchedule"}, m{"key": "example.com/other", "operator": "Exists"})}
 			}
+			if minor >= 36 && g.p(8) {
+				r["capacity"] = m{"requests": m{"memory": pick(g, "1Gi", "8Gi", "17Gi")}}
+				g.tag("capacity-request")
+			}
 			return r
 		}
 		if g.p(15) {
@@ -107,7 +147,34 @@ func (g *gen) devices() {
 			}
 			return m{"name": name, "firstAvailable": subs}
 		}
-		return m{"name": name, "exactly": exact()}
+		r := exact()
+		if g.p(5) {
+			r["adminAccess"] = true
+			g.tag("admin-access")
+		}
+		return m{"name": name, "exactly": r}
+	}
+	if minor >= 37 && len(devs) > 0 && g.p(12) {
+		d := pick(g, devs...)
+		sel := m{"driver": d.driver}
+		if g.p(70) {
+			sel["pool"] = d.pool
+			if g.p(50) {
+				sel["device"] = d.name
+			}
+		}
+		g.add(m{"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": m{"name": "rule"}, "spec": m{"deviceSelector": sel,
+			"taint": m{"key": "example.com/rule", "effect": pick(g, "NoSchedule", "NoExecute", "None")}}})
+		g.tag("device-taint")
+	}
+	for _, n := range g.nodes {
+		// The same name given out by a device plugin too: what the node has itself comes first.
+		if alloc, ok := n["status"].(m)["allocatable"].(m); ok && minor >= 36 && g.p(15) {
+			alloc["example.com/gpu"] = pick(g, "0", "1", "2")
+			if c, ok := n["status"].(m)["capacity"].(m); ok {
+				c["example.com/gpu"] = alloc["example.com/gpu"]
+			}
+		}
 	}
 	claimSpec := func() m {
 		var rs l
@@ -116,7 +183,14 @@ func (g *gen) devices() {
 		}
 		d := m{"requests": rs}
 		if g.p(15) {
-			d["constraints"] = l{m{"matchAttribute": pick(g, "gpu.example.com/numa", "gpu.example.com/model", "nic.example.com/numa")}}
+			c := m{"matchAttribute": pick(g, "gpu.example.com/numa", "gpu.example.com/model", "nic.example.com/numa")}
+			if minor >= 36 && g.p(25) {
+				c = m{"distinctAttribute": pick(g, "gpu.example.com/numa", "gpu.example.com/model")}
+			}
+			if g.p(25) {
+				c["requests"] = l{"r0"}
+			}
+			d["constraints"] = l{c}
 			g.tag("constraint")
 		}
 		return m{"devices": d}

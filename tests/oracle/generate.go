@@ -11,8 +11,10 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"k8s.io/kubernetes/pkg/controller"
 )
 
 // Objects are plain JSON trees rather than upstream's types, so that a seed gives both versions the same cluster,
@@ -837,7 +839,7 @@ func (g *gen) pod(id int, node, theme string) m {
 	if g.p(4) {
 		spec["affinity"] = m{"podAffinity": m{"requiredDuringSchedulingIgnoredDuringExecution": l{g.affinityTerm(false)}}}
 	}
-	if g.vols && g.p(45) {
+	if g.vols && g.p(60) {
 		g.volumes(spec, ns, false)
 	}
 	if g.dra && g.p(25) {
@@ -859,6 +861,15 @@ func (g *gen) pod(id int, node, theme string) m {
 		case 3:
 			meta["deletionTimestamp"] = "2026-01-05T11:59:00Z"
 			meta["deletionGracePeriodSeconds"] = 30
+			if theme == "nominated" || theme == "preemption" {
+				// A victim on its way out: whoever it makes room for does not look for more.
+				status["conditions"] = l{m{"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}}
+			}
+		}
+		if theme == "nominated" && g.p(25) {
+			meta["deletionTimestamp"] = "2026-01-05T11:59:00Z"
+			meta["deletionGracePeriodSeconds"] = 30
+			status["conditions"] = l{m{"type": "DisruptionTarget", "status": "True", "reason": pick(g, "PreemptionByScheduler", "EvictionByEvictionAPI")}}
 		}
 	} else {
 		status = m{"phase": "Pending"}
@@ -874,7 +885,7 @@ func (g *gen) pod(id int, node, theme string) m {
 	if node != "" && (theme == "resize" && g.p(75) || g.p(4)) {
 		g.resize(spec, status)
 	}
-	if len(status) > 0 && status["phase"] == "Running" && node != "" && g.p(30) {
+	if status["conditions"] == nil && status["phase"] == "Running" && node != "" && g.p(30) {
 		status["conditions"] = l{m{"type": "Ready", "status": pick(g, "True", "True", "False")}}
 	}
 	return m{"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": status}
@@ -1093,7 +1104,7 @@ func (g *gen) daemonSet(ts []string) m {
 	} else if has("volume") && g.p(50) || g.p(5) {
 		g.volumes(spec, g.ns, true)
 	}
-	if g.dra && (has("dra") || g.p(40)) || has("dra") {
+	if g.dra && (has("dra") || g.p(40)) || has("dra") && g.p(30) {
 		g.resourceClaims(spec, g.ns, true)
 	}
 	if has("gates") && g.p(70) {
@@ -1215,6 +1226,7 @@ func (g *gen) ownPods(ds m) {
 	if g.p(45) {
 		return
 	}
+	current := currentHash(ds)
 	template := ds["spec"].(m)["template"].(m)
 	id := 0
 	for _, n := range g.nodes {
@@ -1228,7 +1240,7 @@ func (g *gen) ownPods(ds m) {
 			for k, v := range template["metadata"].(m)["labels"].(m) {
 				labels[k] = v
 			}
-			labels["controller-revision-hash"] = pick(g, "old0000000", "0000000000")
+			labels["controller-revision-hash"] = pick(g, current, current, "old0000000", "0000000000")
 			meta := m{"name": name, "namespace": g.ns, "uid": "uid-" + name, "labels": labels, "creationTimestamp": fmt.Sprintf("2026-01-05T%02d:00:00Z", g.Intn(12)),
 				"ownerReferences": l{m{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "uid-ds", "controller": true, "blockOwnerDeletion": true}}}
 			spec := deepCopy(template["spec"].(m))
@@ -1261,10 +1273,12 @@ func (g *gen) ownPods(ds m) {
 			case 3, 4:
 				status = m{"phase": "Pending"}
 				if spec["nodeName"] == nil {
-					if g.p(30) {
+					if g.p(30) || slices.Contains(g.tags, "nominated") && g.p(50) {
 						status["nominatedNodeName"] = nodeName(n)
 					}
-					g.add(m{"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": status})
+					pod := m{"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": status}
+					g.add(pod)
+					g.ephemeralClaims(pod)
 					continue
 				}
 			}
@@ -1272,6 +1286,21 @@ func (g *gen) ownPods(ds m) {
 			g.add(m{"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": status})
 		}
 	}
+}
+
+// currentHash is the revision label that the controller would give the DaemonSet's pods.
+func currentHash(ds m) string {
+	b, err := marshal(ds)
+	if err != nil {
+		log.Fatal(err)
+	}
+	obj, _, err := legacyscheme.Codecs.UniversalDeserializer().Decode(b, nil, nil)
+	if err != nil {
+		log.Fatalf("%v in %s", err, b)
+	}
+	legacyscheme.Scheme.Default(obj)
+	typed := obj.(*appsv1.DaemonSet)
+	return controller.ComputeHash(&typed.Spec.Template, typed.Status.CollisionCount)
 }
 
 func pin(spec m, node string) {

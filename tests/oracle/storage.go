@@ -84,6 +84,7 @@ func (g *gen) storage() {
 			spec["storageClassName"] = class
 		}
 		status := m{"phase": "Pending"}
+		made := false
 		if source != nil {
 			pvName := "pv-" + ns + "-" + name
 			pvs = append(pvs, pvName)
@@ -97,7 +98,7 @@ func (g *gen) storage() {
 				pvMore["storageClassName"] = class
 			}
 			pvMore["accessModes"] = l{mode}
-			if g.p(96) {
+			if made = g.p(95); made {
 				pv(pvName, source, pvMore)
 			}
 		} else if g.p(12) {
@@ -107,7 +108,7 @@ func (g *gen) storage() {
 			meta["deletionTimestamp"] = "2026-01-05T11:59:00Z"
 			meta["finalizers"] = l{"kubernetes.io/pvc-protection"}
 		}
-		if g.p(2) {
+		if g.p(2) || spec["volumeName"] != nil && !made && g.p(50) {
 			status = m{"phase": "Lost"}
 		}
 		g.add(m{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec, "status": status})
@@ -179,6 +180,12 @@ func (g *gen) storage() {
 		pv(fmt.Sprintf("pv-free-%d", i), m{"local": m{"path": "/data"}}, more)
 	}
 	for _, n := range g.nodes {
+		// The labels that drivers of migrated volumes use for their topology.
+		labels := n["metadata"].(m)["labels"].(m)
+		if z, ok := labels["topology.kubernetes.io/zone"]; ok && g.p(30) {
+			labels["topology.ebs.csi.aws.com/zone"] = z
+			labels["topology.gke.io/zone"] = z
+		}
 		if g.p(12) {
 			continue
 		}
@@ -258,5 +265,22 @@ func (g *gen) volumes(spec m, ns string, ds bool) {
 	}
 	if len(vs) > 0 {
 		spec["volumes"] = vs
+	}
+}
+
+// ephemeralClaims makes the claims of a waiting pod's generic ephemeral volumes, rarely one that is not the pod's.
+func (g *gen) ephemeralClaims(pod m) {
+	meta := pod["metadata"].(m)
+	for _, v := range listOf(pod["spec"].(m)["volumes"]) {
+		if v.(m)["ephemeral"] == nil || g.p(30) {
+			continue
+		}
+		name := fmt.Sprint(meta["name"], "-", v.(m)["name"])
+		claim := m{"name": name, "namespace": meta["namespace"], "uid": "uid-" + name}
+		if g.p(85) {
+			claim["ownerReferences"] = l{m{"apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"], "controller": true, "blockOwnerDeletion": true}}
+		}
+		spec := m{"accessModes": l{"ReadWriteOnce"}, "storageClassName": "late", "resources": m{"requests": m{"storage": "1Gi"}}, "volumeMode": "Filesystem"}
+		g.add(m{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": claim, "spec": spec, "status": m{"phase": "Pending"}})
 	}
 }
