@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cause;
+pub mod completion;
 pub mod controller;
 pub mod diagnose;
 pub mod filter;

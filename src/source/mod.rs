@@ -6,6 +6,7 @@ pub mod failure;
 pub mod files;
 pub mod ingest;
 pub mod json_items;
+pub mod names;
 pub mod progress;
 pub mod protobuf;
 pub mod proxy;
