@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::cause::{Cause, Severity, Stage};
 use crate::controller::recount::{Counters, Tally, recount};
 use crate::controller::should_run::{Decision, decide};
-use crate::controller::{misscheduled, no_eligible_nodes, node_gone, ownership, status_disagrees, status_stale};
+use crate::controller::{
+    daemon_set_terminating, misscheduled, no_eligible_nodes, node_gone, ownership, selector_overlap, status_disagrees, status_stale,
+};
 use crate::filter::{Cycle, Filter, PLUGINS, Verdict};
 use crate::model::daemon_pod::{DaemonPod, daemon_pod};
 use crate::model::daemon_set::DaemonSet;
@@ -361,6 +363,11 @@ fn workload_causes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, coun
     let complete = subject.snapshot.nodes.is_complete();
     if complete && !decisions.is_empty() && decisions.values().all(|d| !d.should_run) {
         causes.push(no_eligible_nodes::cause(ds, decisions.len()));
+    }
+    causes.extend(selector_overlap::causes(subject));
+    if ds.metadata.is_terminating() {
+        causes.push(daemon_set_terminating::cause(ds));
+        return;
     }
     match status_stale::lag(ds) {
         Some(lag) => causes.push(status_stale::workload_cause(ds, lag)),

@@ -137,6 +137,25 @@ pub fn requests(spec: &PodSpec, status: Option<&PodStatus>, features: &Features)
     sum
 }
 
+/// Upstream's `PodLimits` of a pod that is not bound yet, as quantities; overhead is added only
+/// where there is a limit.
+pub fn limits(spec: &PodSpec, features: &Features) -> ResourceList {
+    let mut sum = container_limits(spec);
+    if features.pod_level_resources
+        && let Some(own) = &spec.resources
+    {
+        for (name, quantity) in own.limits.iter().filter(|(n, _)| is_pod_level(n)) {
+            sum.insert(name.clone(), quantity.rounded_to_milli());
+        }
+    }
+    for (name, overhead) in &spec.overhead {
+        if let Some(limit) = sum.get_mut(name).filter(|l| !l.is_zero()) {
+            *limit = limit.plus(overhead.rounded_to_milli());
+        }
+    }
+    sum
+}
+
 /// Most pods were never resized; their status changes nothing.
 fn has_resize_facts(status: &PodStatus) -> bool {
     status.resources.is_some()

@@ -1,0 +1,198 @@
+//! CreateLimitRange: the pod is outside the bounds of a LimitRange.
+//!
+//! Upstream: `PodValidateLimitFunc` of `plugin/pkg/admission/limitranger/admission.go` (v1.37.2).
+
+use super::refusal;
+use crate::cause::{Cause, Entry, Stage};
+use crate::diagnose::Subject;
+use crate::model::node::ResourceList;
+use crate::model::pod_requests::{limits, requests};
+use crate::model::policy::LimitRange;
+use crate::model::quantity::Quantity;
+
+/// The page.
+pub static ENTRY: Entry = Entry {
+    code: "CreateLimitRange",
+    stage: Stage::Creation,
+    summary: "The pod's requests or limits are outside the bounds of a LimitRange",
+    doc: "\
+## What it means
+A LimitRange of the namespace sets a minimum, a maximum or a ratio of limit to request, per container or per pod, and the template does not
+keep to it. The API server refuses the pod.
+
+## How it is recognised
+A FailedCreate event says `maximum`, `minimum` or `max limit to request ratio`; the bounds are checked against the template (with the
+LimitRange's own defaults), too, so the cause is found after the event has expired.
+
+## How to check by hand
+    kubectl -n NAMESPACE get limitranges -o yaml
+    kubectl -n NAMESPACE get ds NAME -o jsonpath='{.spec.template.spec.containers[*].resources}'
+
+## How to fix it
+Change the template's requests and limits, or the LimitRange. A maximum without limit in the template is filled in by the LimitRange itself.
+",
+};
+
+/// Reads upstream's texts; the range is found by its bound.
+pub fn from_event(subject: &Subject, text: &str) -> Option<Vec<Cause>> {
+    let broken = broken(subject);
+    let mut causes: Vec<Cause> = Vec::new();
+    for (word, offset) in [("maximum ", 0), ("minimum ", 0), (" max limit to request ratio per ", 1)] {
+        for (at, _) in text.match_indices(word) {
+            let resource = if offset == 0 {
+                text[at + word.len()..].split(" usage per ").next().unwrap_or_default()
+            } else {
+                text[..at].rsplit([' ', '[', ',']).next().unwrap_or_default()
+            };
+            if resource.is_empty() || resource.contains(' ') {
+                continue;
+            }
+            let name = broken.iter().find(|b| b.resource == resource).map(|b| format!("{} {resource}", b.range));
+            let detail = name.unwrap_or_else(|| match ranges_with(subject, resource).as_slice() {
+                [only] => format!("{only} {resource}"),
+                _ => resource.to_string(),
+            });
+            let sentence = text[if offset == 0 { at } else { at - resource.len() }..].split(", m").next().unwrap_or_default();
+            if !causes.iter().any(|c| c.detail == detail) {
+                causes.push(refusal(
+                    &ENTRY,
+                    detail,
+                    format!("the pod is outside the namespace's LimitRange: {}", sentence.trim_end_matches(']')),
+                ));
+            }
+        }
+    }
+    (!causes.is_empty()).then_some(causes)
+}
+
+fn ranges_with<'a>(subject: &'a Subject, resource: &str) -> Vec<&'a str> {
+    let bounds = |r: &&LimitRange| {
+        r.spec
+            .limits
+            .iter()
+            .any(|i| i.max.contains_key(resource) || i.min.contains_key(resource) || i.max_limit_request_ratio.contains_key(resource))
+    };
+    ranges(subject).filter(bounds).map(|r| r.metadata.name.as_str()).collect()
+}
+
+/// The bounds that the template does not keep to.
+pub fn foreseen(subject: &Subject) -> Vec<Cause> {
+    let cause = |b: Broken| {
+        let object = format!("LimitRange/{}/{}", subject.ds.metadata.namespace, b.range);
+        refusal(&ENTRY, format!("{} {}", b.range, b.resource), format!("the pod is outside LimitRange {}: {}", b.range, b.words))
+            .evidence(object, b.field, b.bound.to_string())
+            .evidence(subject.object(), b.what, b.value.map(|v| v.to_string()))
+    };
+    broken(subject).into_iter().map(cause).collect()
+}
+
+fn ranges<'a>(subject: &'a Subject) -> impl Iterator<Item = &'a LimitRange> {
+    subject.snapshot.limit_ranges.iter().filter(|r| r.metadata.namespace == subject.ds.metadata.namespace)
+}
+
+struct Broken {
+    range: String,
+    resource: String,
+    field: String,
+    bound: Quantity,
+    what: String,
+    value: Option<Quantity>,
+    words: String,
+}
+
+fn broken(subject: &Subject) -> Vec<Broken> {
+    let spec = &subject.fresh.spec;
+    let mut found = Vec::new();
+    for range in ranges(subject) {
+        for (i, item) in range.spec.limits.iter().enumerate() {
+            let targets: Vec<(String, ResourceList, ResourceList)> = match item.r#type.as_str() {
+                "Container" => spec
+                    .containers
+                    .iter()
+                    .chain(&spec.init_containers)
+                    .map(|c| (format!("container {}", c.name), c.resources.requests.clone(), c.resources.limits.clone()))
+                    .collect(),
+                "Pod" => vec![("the pod".to_string(), requests(spec, None, &subject.features), limits(spec, &subject.features))],
+                _ => continue,
+            };
+            // Upstream fills a container's missing max from its own default, so admission's defaults count.
+            for (who, requests, limits) in &targets {
+                let mut add = |resource: &str, kind: &str, bound: Quantity, part: &str, value: Option<Quantity>, words: String| {
+                    found.push(Broken {
+                        range: range.metadata.name.clone(),
+                        resource: resource.to_string(),
+                        field: format!("spec.limits[{i}].{kind}[{resource}]"),
+                        bound,
+                        what: format!("{part} {resource} of {who}"),
+                        value,
+                        words,
+                    });
+                };
+                for (resource, bound) in &item.min {
+                    match (requests.get(resource), limits.get(resource)) {
+                        (None, _) => {
+                            add(resource, "min", *bound, "request", None, format!("{who} requests no {resource}, the minimum is {bound}"))
+                        }
+                        (Some(r), _) if r < bound => add(
+                            resource,
+                            "min",
+                            *bound,
+                            "request",
+                            Some(*r),
+                            format!("{who} requests {r} {resource}, the minimum is {bound}"),
+                        ),
+                        (_, Some(l)) if l < bound => add(
+                            resource,
+                            "min",
+                            *bound,
+                            "limit",
+                            Some(*l),
+                            format!("{who} has limit {l} {resource}, the minimum is {bound}"),
+                        ),
+                        _ => {}
+                    }
+                }
+                for (resource, bound) in &item.max {
+                    match (limits.get(resource), requests.get(resource)) {
+                        (None, _) => add(
+                            resource,
+                            "max",
+                            *bound,
+                            "limit",
+                            None,
+                            format!("{who} has no limit for {resource}, the maximum is {bound}"),
+                        ),
+                        (Some(l), _) if l > bound => add(
+                            resource,
+                            "max",
+                            *bound,
+                            "limit",
+                            Some(*l),
+                            format!("{who} has limit {l} {resource}, the maximum is {bound}"),
+                        ),
+                        (_, Some(r)) if r > bound => add(
+                            resource,
+                            "max",
+                            *bound,
+                            "request",
+                            Some(*r),
+                            format!("{who} requests {r} {resource}, the maximum is {bound}"),
+                        ),
+                        _ => {}
+                    }
+                }
+                for (resource, bound) in &item.max_limit_request_ratio {
+                    let of = |list: &ResourceList| list.get(resource).map_or(0, |q| q.milli_value());
+                    let (limit, request) = (of(limits), of(requests));
+                    let over =
+                        request == 0 || limit == 0 || i128::from(limit) * 1000 > i128::from(bound.milli_value()) * i128::from(request);
+                    if over {
+                        let words = format!("{who} has limit to request of {resource} above the ratio {bound}");
+                        add(resource, "maxLimitRequestRatio", *bound, "limit", limits.get(resource).copied(), words);
+                    }
+                }
+            }
+        }
+    }
+    found
+}

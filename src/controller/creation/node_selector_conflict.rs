@@ -1,0 +1,68 @@
+//! CreateNodeSelectorConflict: the template's node selector contradicts the namespace's.
+//!
+//! Upstream: `plugin/pkg/admission/podnodeselector/admission.go` (v1.37.2).
+
+use super::refusal;
+use crate::cause::{Cause, Entry, Stage};
+use crate::diagnose::Subject;
+use crate::model::object::Labels;
+
+/// The page.
+pub static ENTRY: Entry = Entry {
+    code: "CreateNodeSelectorConflict",
+    stage: Stage::Creation,
+    summary: "The template's node selector contradicts that of its namespace",
+    doc: "\
+## What it means
+The admission plugin PodNodeSelector merges the namespace's node selector into every pod. Where the template wants another value for the
+same label, the pod is refused.
+
+## How it is recognised
+A FailedCreate event says that the pod's node label selector conflicts with its namespace's; the annotation
+`scheduler.alpha.kubernetes.io/node-selector` of the namespace has the other value.
+
+## How to check by hand
+    kubectl get namespace NAMESPACE -o jsonpath='{.metadata.annotations}'
+    kubectl -n NAMESPACE get ds NAME -o jsonpath='{.spec.template.spec.nodeSelector}'
+
+## How to fix it
+Take the label out of the template, change the namespace's annotation, or move the DaemonSet to a namespace without one.
+",
+};
+
+/// The annotation of the plugin PodNodeSelector.
+const ANNOTATION: &str = "scheduler.alpha.kubernetes.io/node-selector";
+
+/// Reads upstream's texts.
+pub fn from_event(subject: &Subject, text: &str) -> Option<Vec<Cause>> {
+    let conflict = text.contains("pod node label selector conflicts with its namespace")
+        || text.contains("pod node label selector labels conflict with its namespace whitelist");
+    conflict.then(|| vec![cause(subject)])
+}
+
+/// The namespace's selector, as its annotation spells it.
+fn namespace_selector(subject: &Subject) -> Labels {
+    let namespace = subject.snapshot.namespace(&subject.ds.metadata.namespace);
+    let text = namespace.and_then(|n| n.metadata.annotations.get(ANNOTATION)).map_or("", String::as_str);
+    text.split(',')
+        .filter_map(|part| part.split_once('='))
+        .map(|(k, v)| (k.trim().to_string(), v.trim_start_matches('=').trim().to_string()))
+        .collect()
+}
+
+fn cause(subject: &Subject) -> Cause {
+    let own = &subject.ds.spec.template.spec.node_selector;
+    let clash: Vec<(String, String)> =
+        namespace_selector(subject).into_iter().filter(|(k, v)| own.get(k).is_some_and(|o| o != v)).collect();
+    let keys: Vec<&str> = clash.iter().map(|(k, _)| k.as_str()).collect();
+    let mut cause =
+        refusal(&ENTRY, keys.join(","), "the template's node selector conflicts with that of its namespace, so every pod is refused");
+    for (key, value) in &clash {
+        cause = cause.evidence(subject.object(), format!("spec.template.spec.nodeSelector[{key}]"), own.get(key).cloned()).evidence(
+            format!("Namespace/{}", subject.ds.metadata.namespace),
+            format!("metadata.annotations[{ANNOTATION}]"),
+            format!("{key}={value}"),
+        );
+    }
+    cause
+}

@@ -1,0 +1,210 @@
+//! CreateQuota: a ResourceQuota has no room for the pod.
+//!
+//! Upstream: `CheckRequest` of `apiserver/pkg/admission/plugin/resourcequota/controller.go`
+//! (v0.37.2), `podComputeUsageHelper` and `podMatchesScopeFunc` of
+//! `pkg/quota/v1/evaluator/core/pods.go` (v1.37.2).
+
+use super::{between, refusal};
+use crate::cause::{Cause, Entry, Evidence, Stage};
+use crate::diagnose::Subject;
+use crate::model::node::ResourceList;
+use crate::model::pod::PodSpec;
+use crate::model::pod_requests::{limits, requests};
+use crate::model::policy::{ResourceQuota, ScopedResourceSelectorRequirement};
+use crate::model::quantity::{Format, Quantity};
+
+/// The page.
+pub static ENTRY: Entry = Entry {
+    code: "CreateQuota",
+    stage: Stage::Creation,
+    summary: "A ResourceQuota of the namespace has no room for the pod",
+    doc: "\
+## What it means
+What the namespace's pods use of a resource, and what this pod would use, is more than a ResourceQuota allows; or the quota wants every
+container to set the resource and one does not. The API server refuses the pod. A DaemonSet needs its share once for every node.
+
+## How it is recognised
+A FailedCreate event says `exceeded quota` or `failed quota`. The quota's `status.used` and `status.hard` are compared with what one pod of
+the template uses, so the cause is found after the event has expired, too, and an event that no longer holds is marked as such.
+
+## How to check by hand
+    kubectl -n NAMESPACE describe resourcequota
+    kubectl -n NAMESPACE get events --field-selector reason=FailedCreate
+
+## How to fix it
+Raise the quota by what the missing pods need, lower the requests, or free quota by removing other pods. For `must specify`, set the
+resource in every container or give the namespace a LimitRange with defaults.
+",
+};
+
+/// Reads upstream's texts.
+pub fn from_event(subject: &Subject, text: &str) -> Option<Vec<Cause>> {
+    if let Some(name) = between(text, "failed quota: ", ": ") {
+        let (_, rest) = text.split_once("must specify ")?;
+        let of = |part: &str| {
+            let (resource, containers) = part.split_once(" for: ").unwrap_or((part, "a container"));
+            let message = format!("quota {name} wants {resource} to be set, and {containers} does not");
+            refusal(&ENTRY, format!("{name} {resource}"), message)
+        };
+        return Some(rest.split("; ").map(of).collect());
+    }
+    let name = between(text, "exceeded quota: ", ", requested: ")?;
+    let asked = between(text, "requested: ", ", used: ")?;
+    let used = between(text, ", used: ", ", limited: ").map(pairs).unwrap_or_default();
+    let (_, hard) = text.rsplit_once(", limited: ")?;
+    let hard = pairs(hard);
+    let holds = check(subject);
+    let cause = |(resource, amount): (&str, &str)| {
+        let of = |list: &[(&str, &str)]| list.iter().find(|(r, _)| *r == resource).map_or("?", |(_, v)| *v).to_string();
+        let message = format!("quota {name}: {resource} {} used of {}, the pod needs {amount} more", of(&used), of(&hard));
+        let mut cause = refusal(&ENTRY, format!("{name} {resource}"), message);
+        match holds.iter().find(|c| c.detail == cause.detail) {
+            Some(now) => cause.evidence.extend(now.evidence.iter().cloned()),
+            None if read(subject, name) => {
+                cause.message.push_str("; by its status it has room now, the controller's next try should succeed")
+            }
+            None => {}
+        }
+        cause
+    };
+    Some(pairs(asked).into_iter().map(cause).collect())
+}
+
+/// `a=1,b=2`
+fn pairs(text: &str) -> Vec<(&str, &str)> {
+    text.split(',').filter_map(|p| p.trim().split_once('=')).collect()
+}
+
+/// The quotas that have no room for one pod of the template.
+pub fn foreseen(subject: &Subject) -> Vec<Cause> {
+    check(subject)
+}
+
+fn read(subject: &Subject, name: &str) -> bool {
+    quotas(subject).any(|q| q.metadata.name == name && !q.status.hard.is_empty())
+}
+
+fn quotas<'a>(subject: &'a Subject) -> impl Iterator<Item = &'a ResourceQuota> {
+    subject.snapshot.resource_quotas.iter().filter(|q| q.metadata.namespace == subject.ds.metadata.namespace)
+}
+
+fn check(subject: &Subject) -> Vec<Cause> {
+    let spec = &subject.fresh.spec;
+    let usage = usage(subject);
+    let mut causes = Vec::new();
+    for quota in quotas(subject).filter(|q| covers(q, spec)) {
+        let object = format!("ResourceQuota/{}", quota.metadata.full_name());
+        for (resource, hard) in &quota.status.hard {
+            let used = quota.status.used.get(resource).copied().unwrap_or_default();
+            match usage.get(resource) {
+                Some(amount) if used.plus(*amount) > *hard => {
+                    let message = format!("quota {}: {resource} {used} used of {hard}, the pod needs {amount} more", quota.metadata.name);
+                    let mut cause = refusal(&ENTRY, format!("{} {resource}", quota.metadata.name), message);
+                    cause.evidence = vec![
+                        Evidence::new(&object, format!("status.hard[{resource}]"), hard.to_string()),
+                        Evidence::new(&object, format!("status.used[{resource}]"), used.to_string()),
+                        Evidence::new(subject.object(), format!("one pod's {resource}"), amount.to_string()),
+                    ];
+                    causes.push(cause);
+                }
+                None if must_be_set(resource) => {
+                    if let Some(container) = without(spec, resource) {
+                        let message =
+                            format!("quota {} wants {resource} to be set, and container {container} does not", quota.metadata.name);
+                        let cause = refusal(&ENTRY, format!("{} {resource}", quota.metadata.name), message);
+                        causes.push(cause.evidence(&object, format!("status.hard[{resource}]"), hard.to_string()));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    causes
+}
+
+/// Resources that every container has to set where a quota counts them.
+fn must_be_set(resource: &str) -> bool {
+    matches!(resource, "cpu" | "memory" | "requests.cpu" | "requests.memory" | "limits.cpu" | "limits.memory")
+}
+
+/// The first container that does not set the resource.
+fn without<'a>(spec: &'a PodSpec, resource: &str) -> Option<&'a str> {
+    if spec.resources.as_ref().is_some_and(|r| !r.requests.is_empty() || !r.limits.is_empty()) {
+        return None;
+    }
+    let (limit, name) = match resource.split_once('.') {
+        Some(("limits", name)) => (true, name),
+        Some((_, name)) => (false, name),
+        None => (false, resource),
+    };
+    let lacks = |c: &&crate::model::pod::Container| {
+        let list = if limit { &c.resources.limits } else { &c.resources.requests };
+        !list.contains_key(name)
+    };
+    spec.containers.iter().chain(&spec.init_containers).find(lacks).map(|c| c.name.as_str())
+}
+
+/// What one pod uses of each resource that a quota can count.
+fn usage(subject: &Subject) -> ResourceList {
+    let (spec, features) = (&subject.fresh.spec, &subject.features);
+    let one = Quantity::units(1, Format::DecimalSi);
+    let mut usage: ResourceList = [("pods".to_string(), one), ("count/pods".to_string(), one)].into();
+    for (name, quantity) in requests(spec, None, features) {
+        match name.as_str() {
+            "cpu" | "memory" | "ephemeral-storage" => {
+                usage.insert(format!("requests.{name}"), quantity);
+                usage.insert(name, quantity);
+            }
+            hugepages if hugepages.starts_with("hugepages-") => {
+                usage.insert(format!("requests.{name}"), quantity);
+                usage.insert(name, quantity);
+            }
+            extended if extended.contains('/') => {
+                usage.insert(format!("requests.{extended}"), quantity);
+            }
+            _ => {}
+        }
+    }
+    for (name, quantity) in limits(spec, features) {
+        if matches!(name.as_str(), "cpu" | "memory" | "ephemeral-storage") {
+            usage.insert(format!("limits.{name}"), quantity);
+        }
+    }
+    usage
+}
+
+/// True if every scope of the quota has the pod.
+fn covers(quota: &ResourceQuota, spec: &PodSpec) -> bool {
+    let named = quota.spec.scopes.iter().map(|s| ScopedResourceSelectorRequirement {
+        scope_name: s.clone(),
+        operator: "Exists".into(),
+        values: Vec::new(),
+    });
+    let selected = quota.spec.scope_selector.iter().flat_map(|s| s.match_expressions.iter().cloned());
+    named.chain(selected).all(|r| in_scope(&r, spec))
+}
+
+fn in_scope(r: &ScopedResourceSelectorRequirement, spec: &PodSpec) -> bool {
+    let class = &spec.priority_class_name;
+    match r.scope_name.as_str() {
+        "Terminating" => spec.active_deadline_seconds.is_some(),
+        "NotTerminating" => spec.active_deadline_seconds.is_none(),
+        "BestEffort" => is_best_effort(spec),
+        "NotBestEffort" => !is_best_effort(spec),
+        "PriorityClass" => match r.operator.as_str() {
+            "Exists" => !class.is_empty(),
+            "DoesNotExist" => class.is_empty(),
+            "In" => r.values.contains(class),
+            "NotIn" => !r.values.contains(class),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// No container asks for cpu or memory at all.
+fn is_best_effort(spec: &PodSpec) -> bool {
+    let asks = |list: &ResourceList| ["cpu", "memory"].iter().any(|n| list.get(*n).is_some_and(|q| !q.is_zero()));
+    let containers = spec.containers.iter().chain(&spec.init_containers).map(|c| &c.resources);
+    !containers.chain(&spec.resources).any(|r| asks(&r.requests) || asks(&r.limits))
+}
