@@ -304,20 +304,23 @@ fn judge_pod(subject: &Subject, info: &NodeInfo, pod: &Pod) -> (State, Vec<Cause
     (State::Pending, crate::scheduling::causes(subject, info, pod))
 }
 
-/// What the filters say of a live pod on the node that it is pinned to.
-pub fn filter_causes(subject: &Subject, info: &NodeInfo, pod: &Pod) -> Vec<Cause> {
+/// What the filters say of a live pod on the node that it is pinned to, and whether one of them
+/// could not tell.
+pub fn filter_causes(subject: &Subject, info: &NodeInfo, pod: &Pod) -> (Vec<Cause>, bool) {
     let cycle = subject.live_cycle(pod);
-    let mut causes = Vec::new();
+    let (mut causes, mut unknown) = (Vec::new(), false);
     for plugin in PLUGINS {
-        if let Verdict::Fail(failure) = (plugin.prefilter)(&cycle)(info) {
-            for finding in failure.findings {
+        match (plugin.prefilter)(&cycle)(info) {
+            Verdict::Pass => {}
+            Verdict::Unknown(_) => unknown = true,
+            Verdict::Fail(failure) => causes.extend(failure.findings.into_iter().map(|finding| {
                 let mut cause = Cause::new(plugin.entry, finding.detail, finding.message).stage(Stage::Scheduling).fact(finding.fact);
                 cause.evidence = finding.evidence;
-                causes.push(cause);
-            }
+                cause
+            })),
         }
     }
-    causes
+    (causes, unknown)
 }
 
 /// Nodes that do not exist but have pods of the DaemonSet bound to them.

@@ -24,6 +24,11 @@ impl Time {
         self.seconds.saturating_sub(earlier.seconds)
     }
 
+    /// The age of `earlier` at this moment.
+    pub fn since(self, earlier: Time) -> Age {
+        Age(self.seconds_since(earlier))
+    }
+
     /// Reads RFC 3339.
     pub fn parse(text: &str) -> Result<Time, jiff::Error> {
         text.parse::<Timestamp>().map(Time::from)

@@ -3,7 +3,7 @@
 //! Upstream: `podsShouldBeOnNode` and `failedPodsBackoff` of
 //! `pkg/controller/daemon/daemon_controller.go` (v1.37.2): 1 second, doubled up to 15 minutes.
 
-use super::{age, refusal};
+use super::refusal;
 use crate::cause::{Cause, Entry, Stage};
 use crate::diagnose::Subject;
 
@@ -39,8 +39,8 @@ pub fn cause(subject: &Subject) -> Option<Cause> {
     let event = events.iter().rev().find(|e| matches!(e.reason.as_str(), "FailedDaemonPod" | "SucceededDaemonPod"))?;
     let seen = event.last_seen().filter(|t| subject.snapshot.now.seconds_since(*t) <= LONGEST_SECONDS)?;
     let message = format!(
-        "a pod ended ({}) and was deleted; the controller waits up to 15 minutes before it makes the next",
-        age(subject.snapshot.now, seen)
+        "a pod ended {} ago and was deleted; the controller waits up to 15 minutes before it makes the next",
+        subject.snapshot.now.since(seen)
     );
     Some(refusal(&ENTRY, "", message).evidence(subject.object(), format!("event {}", event.reason), event.message.as_str()))
 }

@@ -11,7 +11,6 @@ use crate::cause::{Cause, Entry, Severity, Stage};
 use crate::controller::{controller_silent, status_stale};
 use crate::diagnose::Subject;
 use crate::model::event::Event;
-use crate::model::time::Time;
 
 pub mod admission_policy;
 pub mod failed_create;
@@ -152,20 +151,9 @@ fn refused(subject: &Subject) -> Vec<Cause> {
 }
 
 fn with_event(cause: Cause, subject: &Subject, event: &Event) -> Cause {
-    let age = event.last_seen().map(|t| age(subject.snapshot.now, t)).unwrap_or_default();
-    let field = format!("event {} ({age}, {} times)", event.reason, event.times());
+    let age = event.last_seen().map(|t| format!("{} ago, ", subject.snapshot.now.since(t))).unwrap_or_default();
+    let field = format!("event {} ({age}{} times)", event.reason, event.times());
     cause.evidence(subject.object(), field, event.message.as_str())
-}
-
-/// `3m ago`, as kubectl rounds ages.
-pub fn age(now: Time, then: Time) -> String {
-    let seconds = now.seconds_since(then).max(0);
-    match seconds {
-        0..120 => format!("{seconds}s ago"),
-        120..7_200 => format!("{}m ago", seconds / 60),
-        7_200..172_800 => format!("{}h ago", seconds / 3600),
-        _ => format!("{}d ago", seconds / 86_400),
-    }
 }
 
 /// A cause of this folder.
