@@ -24,7 +24,8 @@ allocatable can never fit there.
 ## How it is recognised
 For cpu, memory, ephemeral-storage, hugepages, extended resources and the number of pods: requested + in use > allocatable. A pod's
 request is the sum of its containers and sidecars, or the peak of its init containers if that is more, plus overhead; pod-level requests
-replace the sum. Finished pods do not count, terminating ones do. A resource that the node does not advertise counts as 0.
+replace the sum. Finished pods do not count, terminating ones do. A resource that the node does not advertise counts as 0, unless a device
+class gives it out (from 1.36 on): then DynamicResources judges.
 
 ## How to check by hand
     kubectl describe node NODE        # Allocatable, Allocated resources
@@ -36,13 +37,19 @@ other pods. If the request is above allocatable, exclude such nodes by affinity 
 ",
 };
 
+/// Start of the resource names that every device class has without asking for them.
+const DEVICE_CLASS_PREFIX: &str = "deviceclass.resource.kubernetes.io/";
+
 /// How many of the largest consumers are named.
 const CONSUMERS: usize = 3;
 
 fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
     let wanted = spec_requests(cycle.spec, &cycle.features);
+    let by_class: Vec<String> = wanted.scalar.keys().filter(|name| has_device_class(cycle, name)).cloned().collect();
     Box::new(move |info| {
-        let shortages = shortages(&wanted, info);
+        let mut shortages = shortages(&wanted, info);
+        // What the node does not have itself is left to DynamicResources.
+        shortages.retain(|s| s.allocatable > 0 || !by_class.contains(&s.resource));
         if shortages.is_empty() || !info.pods_known {
             return Verdict::pass_if_pods_known(info);
         }
@@ -52,6 +59,16 @@ fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
             findings: shortages.iter().map(|s| finding(cycle, info, s)).collect(),
         })
     })
+}
+
+/// True if a device class gives out the extended resource (upstream: `ExtendedResourceCache`). A class that was not read is
+/// taken not to exist: few clusters have any, and most dumps leave them out.
+fn has_device_class(cycle: &Cycle, resource: &str) -> bool {
+    cycle.features.dra_extended_resources
+        && cycle.snapshot.device_classes.iter().any(|class| {
+            class.spec.extended_resource_name.as_deref() == Some(resource)
+                || resource.strip_prefix(DEVICE_CLASS_PREFIX) == Some(class.metadata.name.as_str())
+        })
 }
 
 /// One resource of which there is too little; amounts in millicores, bytes, devices or pods.
@@ -158,4 +175,49 @@ fn largest(cycle: &Cycle, info: &NodeInfo, resource: &str) -> Vec<Evidence> {
         .take(CONSUMERS)
         .map(|(amount, name)| Evidence::new(format!("Pod/{name}"), format!("requests {resource}"), spell(resource, amount)))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::diagnose::Subject;
+    use crate::model::daemon_set::DaemonSet;
+    use crate::model::node::Node;
+    use crate::model::resource_claim::DeviceClass;
+    use crate::model::snapshot::{Listed, Snapshot};
+    use crate::model::version::ServerVersion;
+
+    #[test]
+    fn what_a_device_class_gives_out_is_not_short() {
+        let class: DeviceClass =
+            serde_json::from_value(json!({"metadata": {"name": "gpu"}, "spec": {"extendedResourceName": "example.com/gpu"}})).unwrap();
+        let cases = [
+            ("example.com/gpu", None, 37, true),
+            ("example.com/gpu", Some("0"), 37, true),
+            ("example.com/gpu", Some("1"), 37, false), // the node's own come first
+            ("example.com/gpu", None, 34, false),
+            ("deviceclass.resource.kubernetes.io/gpu", None, 37, true),
+            ("deviceclass.resource.kubernetes.io/other", None, 37, false),
+            ("example.com/other", None, 37, false),
+        ];
+        for (resource, allocatable, minor, fits) in cases {
+            let mut node = json!({"metadata": {"name": "n"}, "status": {"allocatable": {"pods": "9"}}});
+            if let Some(amount) = allocatable {
+                node["status"]["allocatable"][resource] = json!(amount);
+            }
+            let node: Node = serde_json::from_value(node).unwrap();
+            let ds: DaemonSet = serde_json::from_value(json!({"metadata": {"name": "a"}, "spec": {"template": {"spec": {"containers": [
+                {"resources": {"requests": {resource: "2"}}}]}}}}))
+            .unwrap();
+            let mut snapshot = Snapshot { version: ServerVersion { major: 1, minor }, ..Snapshot::default() };
+            snapshot.objects.nodes = Listed { items: vec![node], gap: None };
+            snapshot.objects.device_classes = Listed { items: vec![class.clone()], gap: None };
+            let subject = Subject::new(&snapshot, &ds);
+            let cycle = subject.fresh_cycle("a-xxxxx");
+            let verdict = prefilter(&cycle)(&subject.nodes[0]);
+            assert_eq!(verdict == Verdict::Pass, fits, "{resource} {allocatable:?} 1.{minor}");
+        }
+    }
 }
