@@ -32,6 +32,7 @@ fn cases_have_daemon_sets_and_nodes() {
 #[test]
 fn reads_what_people_save() {
     let node = |name: &str| format!(r#"{{"apiVersion":"v1","kind":"Node","metadata":{{"name":"{name}"}}}}"#);
+    #[allow(clippy::type_complexity)] // a table of tests reads best as it is
     let table: Vec<(&str, Vec<(&str, String)>, &str)> = vec![
         ("an object", vec![("a.json", node("a"))], "1 0 0 pods events"),
         (

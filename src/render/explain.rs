@@ -2,30 +2,77 @@
 
 use std::io::{self, Write};
 
+use super::Style;
+use super::layout::span;
+use super::palette::Role;
+use super::screen::Screen;
 use crate::cause::{Entry, Stage, registry};
-use crate::render::Style;
-use crate::render::layout::span;
-use crate::render::palette::Role;
-use crate::render::screen::{Row, Screen};
 
 /// A stage in words.
 pub fn stage_name(stage: Stage) -> &'static str {
     match stage {
-        Stage::Controller => "the controller wants no pod there",
-        Stage::Creation => "the pod cannot be created",
-        Stage::Scheduling => "the scheduler cannot place the pod",
-        Stage::Kubelet => "the kubelet refuses or evicts the pod",
-        Stage::Running => "the pod is on its node and not healthy",
-        Stage::Rollout => "old revisions, and books that disagree",
+        Stage::Controller => "The controller wants no pod on the node, or too many",
+        Stage::Creation => "The pod cannot be created",
+        Stage::Scheduling => "The scheduler cannot place the pod",
+        Stage::Kubelet => "The kubelet refuses or evicts the pod",
+        Stage::Running => "The pod is on its node and not healthy",
+        Stage::Rollout => "Old revisions, and books that disagree",
     }
+}
+
+/// The other codes that a page names.
+pub fn also(entry: &Entry) -> Vec<&'static str> {
+    let words: Vec<&str> = entry.doc.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let others = registry::entries().into_iter().map(|e| e.code);
+    others.filter(|code| *code != entry.code && words.contains(code)).collect()
+}
+
+/// The codes of the same stage.
+pub fn beside(entry: &Entry) -> Vec<&'static str> {
+    registry::entries().into_iter().filter(|e| e.stage == entry.stage && e.code != entry.code).map(|e| e.code).collect()
 }
 
 /// Writes the page of one code.
 pub fn page(out: &mut impl Write, entry: &Entry, style: &Style) -> io::Result<()> {
     let mut screen = Screen::new(out, style);
-    screen.wrapped(0, 2, &[span(Role::Strong, entry.code), span(Role::Plain, format!("  {}", entry.summary))])?;
+    screen.wrapped(0, 2, &[span(Role::Strong, entry.code), span(Role::Plain, format!(": {}", entry.summary))])?;
+    screen.wrapped(0, 2, &[span(Role::Faint, stage_name(entry.stage))])?;
+    let mut paragraph = String::new();
     for line in entry.doc.lines() {
-        screen.line(0, &[span(Role::Plain, line)])?;
+        let ends = line.is_empty() || line.starts_with("## ") || line.starts_with("    ");
+        if ends {
+            flush(&mut screen, &mut paragraph)?;
+        }
+        if let Some(heading) = line.strip_prefix("## ") {
+            screen.blank()?;
+            screen.line(0, &[span(Role::Strong, heading)])?;
+        } else if let Some(command) = line.strip_prefix("    ") {
+            screen.command(4, command)?;
+        } else if !line.is_empty() {
+            if line.starts_with("- ") {
+                flush(&mut screen, &mut paragraph)?;
+            } else if !paragraph.is_empty() {
+                paragraph.push(' ');
+            }
+            paragraph.push_str(line.trim_start());
+        }
+    }
+    flush(&mut screen, &mut paragraph)?;
+    let named = also(entry);
+    screen.blank()?;
+    if !named.is_empty() {
+        screen.wrapped(0, 10, &[span(Role::Strong, "Also see  "), span(Role::Plain, named.join(", "))])?;
+    }
+    let beside = beside(entry);
+    if !beside.is_empty() {
+        screen.wrapped(0, 12, &[span(Role::Strong, "Same stage  "), span(Role::Plain, beside.join(", "))])?;
+    }
+    Ok(())
+}
+
+fn flush<W: Write>(screen: &mut Screen<W>, paragraph: &mut String) -> io::Result<()> {
+    if !paragraph.is_empty() {
+        screen.wrapped(2, if paragraph.starts_with("- ") { 4 } else { 2 }, &[span(Role::Plain, std::mem::take(paragraph))])?;
     }
     Ok(())
 }
@@ -33,7 +80,21 @@ pub fn page(out: &mut impl Write, entry: &Entry, style: &Style) -> io::Result<()
 /// Writes every code with its meaning in one line, by stage.
 pub fn list(out: &mut impl Write, style: &Style) -> io::Result<()> {
     let mut screen = Screen::new(out, style);
-    let rows: Vec<Row> =
-        registry::entries().iter().map(|e| Row { cells: vec![e.code.to_string(), e.summary.to_string()], role: Role::Plain }).collect();
-    screen.table(0, &["CODE", "MEANING"], &rows, &[], &[])
+    let entries = registry::entries();
+    let longest = entries.iter().map(|e| e.code.len()).max().unwrap_or(0);
+    let mut stage = None;
+    for entry in &entries {
+        if stage != Some(entry.stage) {
+            if stage.is_some() {
+                screen.blank()?;
+            }
+            stage = Some(entry.stage);
+            screen.line(0, &[span(Role::Strong, stage_name(entry.stage))])?;
+        }
+        let line = [span(Role::Command, format!("{:longest$}", entry.code)), span(Role::Plain, format!("  {}", entry.summary))];
+        screen.wrapped(2, longest + 4, &line)?;
+    }
+    screen.blank()?;
+    let hint = "kubectl ds-doctor --explain CODE says what a code means, how to check it by hand and how to fix it";
+    screen.wrapped(0, 2, &[span(Role::Faint, hint)])
 }

@@ -2,9 +2,11 @@
 //! the [`Style`]. Everything that is meant for a terminal goes through [`screen::Screen`], which
 //! is the one place where untrusted text is made safe.
 
+pub mod answer;
 pub mod explain;
 pub mod json;
 pub mod layout;
+pub mod lint;
 pub mod markdown;
 pub mod name;
 pub mod node;

@@ -1,5 +1,8 @@
 //! The report: everything a rendering needs, with the field names of the JSON contract.
 
+pub mod grouping;
+pub mod scheduler_words;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;

@@ -1,0 +1,74 @@
+//! The answer in one sentence: the first line of every screen.
+
+use super::palette::Role;
+use super::words::{count, lacks, number};
+use crate::cause::Severity;
+use crate::report::{Outcome, Report, State};
+
+/// The answer: its role, its symbol and what follows the DaemonSet's name.
+pub fn answer(report: &Report) -> (Role, &'static str, String) {
+    let warnings = groups_of(report, Severity::Warning);
+    match report.summary.verdict {
+        Outcome::Problems => (Role::Error, "✗", problems(report)),
+        Outcome::Inconclusive => (Role::Warning, "?", format!("no problem found, but {}", unread(report))),
+        Outcome::Healthy if warnings > 0 => (Role::Warning, "!", format!("{}; {}", healthy(report), count(warnings, "warning"))),
+        Outcome::Healthy => (Role::Good, "✓", healthy(report)),
+    }
+}
+
+fn groups_of(report: &Report, severity: Severity) -> usize {
+    crate::report::grouping::groups(report).iter().filter(|g| g.severity == severity).count()
+}
+
+fn healthy(report: &Report) -> String {
+    let all = report.nodes.len();
+    let wanted = report.nodes.iter().filter(|n| n.should_run == Some(true)).count();
+    let outdated = report.nodes.iter().filter(|n| n.state == State::Outdated).count();
+    let unhealthy = report.nodes.iter().filter(|n| lacks(n)).count();
+    if wanted == 0 {
+        format!("wanted on none of {}", count(all, "node"))
+    } else if unhealthy > 0 {
+        format!("{} of {} not healthy yet", number(unhealthy), count(wanted, "node"))
+    } else if outdated > 0 {
+        format!("healthy, {} of {} still of an old revision", number(outdated), count(wanted, "node"))
+    } else if wanted == all {
+        format!("healthy on {}", if all == 1 { "its one node".into() } else { format!("all {}", count(all, "node")) })
+    } else {
+        format!("healthy on every node that should run it ({} of {})", number(wanted), number(all))
+    }
+}
+
+fn unread(report: &Report) -> String {
+    let unknown = report.nodes.iter().filter(|n| n.state == State::Unknown).count();
+    if unknown > 0 { format!("{} could not be judged", count(unknown, "node")) } else { "not everything could be read".into() }
+}
+
+fn problems(report: &Report) -> String {
+    let wanted = report.nodes.iter().filter(|n| n.should_run == Some(true)).count();
+    let lacking = report.nodes.iter().filter(|n| lacks(n)).count();
+    let stray = report.nodes.iter().filter(|n| n.state == State::Misscheduled).count();
+    let mut parts = Vec::new();
+    if lacking > 0 {
+        let verb = if lacking == 1 { "lacks" } else { "lack" };
+        parts.push(format!("{} of {} {verb} a healthy pod", number(lacking), count(wanted, "node")));
+    }
+    match stray {
+        0 => {}
+        1 => parts.push("a pod runs on 1 node where none should".into()),
+        n => parts.push(format!("pods run on {} where none should", count(n, "node"))),
+    }
+    let kept = report.nodes.iter().filter(|n| n.state == State::Outdated && n.causes.iter().any(|c| c.severity == Severity::Error)).count();
+    if kept > 0 {
+        parts.push(format!("{} of {} cannot get the current revision", number(kept), count(wanted, "node")));
+    }
+    if report.rollout.phase == "stuck" {
+        parts.push("the rollout is stuck".into());
+    }
+    if parts.is_empty() {
+        let mut codes: Vec<&str> = report.all_causes().filter(|c| c.severity == Severity::Error).map(|c| c.code).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        parts.push(codes.join(", "));
+    }
+    parts.join("; ")
+}
