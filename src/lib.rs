@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cause;
+pub mod cli;
 pub mod completion;
 pub mod controller;
 pub mod diagnose;
@@ -16,5 +17,6 @@ pub mod model;
 pub mod render;
 pub mod report;
 pub mod rollout;
+pub mod run;
 pub mod scheduling;
 pub mod source;

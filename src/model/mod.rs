@@ -15,6 +15,7 @@ pub mod policy;
 pub mod quantity;
 pub mod resource_claim;
 pub mod selector;
+pub mod selector_text;
 pub mod shared;
 pub mod snapshot;
 pub mod time;

@@ -1,0 +1,182 @@
+//! From a job to an exit code: source → snapshot → reports → output.
+
+use std::io::{self, Write};
+
+use anyhow::{Result, bail};
+
+use crate::cause::{Severity, registry};
+use crate::cli::{FailOn, Format, Job, Scope, Source, Task};
+use crate::diagnose::{Options, diagnose};
+use crate::model::daemon_set::DaemonSet;
+use crate::model::selector;
+use crate::model::snapshot::Snapshot;
+use crate::render;
+use crate::report::{Outcome, Report};
+use crate::source::files::{self, ReadOptions};
+
+/// Does what was asked; returns the exit code.
+///
+/// # Errors
+/// If it cannot be done: one line that says what, where, and what to do.
+pub fn run(task: Task, out: &mut impl Write) -> Result<u8> {
+    match task {
+        Task::Explain(code, style) => {
+            match code {
+                None => render::explain::list(out, &style)?,
+                Some(code) => match registry::find(&code) {
+                    Some(entry) => render::explain::page(out, entry, &style)?,
+                    None => bail!("no cause has the code {code:?}; --explain without a code lists them"),
+                },
+            }
+            Ok(0)
+        }
+        Task::Diagnose(job) => once(&job, out),
+    }
+}
+
+fn once(job: &Job, out: &mut impl Write) -> Result<u8> {
+    let snapshot = match &job.source {
+        Source::Files(paths) => files::read(paths, &ReadOptions { now: job.now, version: job.server_version.clone() })?,
+        Source::Live(_) => bail!("reading a live cluster is not there yet; save one and use --snapshot"),
+    };
+    let namespace = job.scope.namespace.clone();
+    let reports = judge(&snapshot, &job.scope, namespace.as_deref())?;
+    write(job, &reports, out)?;
+    Ok(exit_code(&reports, job.fail_on))
+}
+
+/// Diagnoses what the scope names. Without a namespace, a snapshot is searched as a whole.
+fn judge(snapshot: &Snapshot, scope: &Scope, namespace: Option<&str>) -> Result<Vec<Report>> {
+    let namespace = if scope.all_namespaces { None } else { namespace };
+    let mut chosen: Vec<&DaemonSet> = Vec::new();
+    let there = || snapshot.daemon_sets.iter().filter(|d| namespace.is_none_or(|n| d.metadata.namespace == n));
+    for name in &scope.names {
+        let before = chosen.len();
+        chosen.extend(there().filter(|d| d.metadata.name == *name));
+        match chosen.len() - before {
+            0 => bail!(not_found(snapshot, name, namespace)),
+            1 => {}
+            _ if scope.all_namespaces => {}
+            _ => bail!(
+                "{name:?} is in several namespaces: {}; choose one with -n, or all with -A",
+                chosen[before..].iter().map(|d| d.metadata.namespace.as_str()).collect::<Vec<_>>().join(", ")
+            ),
+        }
+    }
+    if scope.names.is_empty() {
+        let labels = scope.selector.as_ref().map(|s| &s.1);
+        chosen.extend(there().filter(|d| labels.is_none_or(|l| selector::selects(l, &d.metadata.labels))));
+    }
+    chosen.sort_by_key(|d| (&d.metadata.namespace, &d.metadata.name));
+    let options = Options { nodes: scope.nodes.clone() };
+    let reports: Vec<Report> = chosen.iter().map(|ds| diagnose(snapshot, ds, &options)).collect();
+    for node in &scope.nodes {
+        let known = |r: &Report| r.nodes.iter().any(|n| n.name == *node);
+        if !reports.is_empty() && !reports.iter().any(known) && snapshot.nodes.is_complete() {
+            bail!("there is no node {node:?}");
+        }
+    }
+    if reports.is_empty() {
+        match namespace {
+            Some(namespace) => bail!("no DaemonSet in namespace {namespace:?}; -A looks in all of them"),
+            None => bail!("no DaemonSet there"),
+        }
+    }
+    Ok(reports)
+}
+
+/// Says that a DaemonSet is not there, and which ones the user may have meant.
+fn not_found(snapshot: &Snapshot, name: &str, namespace: Option<&str>) -> String {
+    let place = namespace.map(|n| format!(" in namespace {n:?}")).unwrap_or_default();
+    let close =
+        close_names(name, snapshot.daemon_sets.iter().map(|d| (d.metadata.namespace.as_str(), d.metadata.name.as_str())), namespace);
+    let hint = if close.is_empty() { String::new() } else { format!("; did you mean {}?", close.join(" or ")) };
+    format!("DaemonSet {name:?} not found{place}{hint}")
+}
+
+/// The closest names, as what to type: at most three.
+pub fn close_names<'a>(name: &str, there: impl Iterator<Item = (&'a str, &'a str)>, namespace: Option<&str>) -> Vec<String> {
+    let mut close: Vec<(usize, bool, &str, &str)> = there
+        .map(|(ns, other)| (distance(name, other), namespace.is_some_and(|n| n != ns), ns, other))
+        .filter(|(distance, _, _, other)| *distance <= 2.max(name.len() / 3) || other.contains(name) || name.contains(other))
+        .collect();
+    close.sort_unstable();
+    close
+        .iter()
+        .take(3)
+        .map(|(_, elsewhere, ns, other)| if *elsewhere || namespace.is_none() { format!("{other} -n {ns}") } else { other.to_string() })
+        .collect()
+}
+
+/// Edits from one name to the other (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let cost = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = cost.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+fn write(job: &Job, reports: &[Report], out: &mut impl Write) -> io::Result<()> {
+    let list = job.scope.names.len() != 1 || job.scope.all_namespaces;
+    let style = &job.style;
+    match job.format {
+        Format::Text if job.scope.names.is_empty() => render::survey::render(out, reports, style),
+        Format::Text => render::text::render(out, reports, style),
+        Format::Wide => render::wide::render(out, reports, style),
+        Format::Json => render::json::render(out, reports, list),
+        Format::Yaml => render::yaml::render(out, reports, list),
+        Format::Markdown => render::markdown::render(out, reports, style),
+        Format::Name => render::name::render(out, reports),
+    }
+}
+
+/// 1 for a problem, 3 if none was found but not everything could be read, else 0.
+fn exit_code(reports: &[Report], fail_on: FailOn) -> u8 {
+    let least = match fail_on {
+        FailOn::Error => Some(Severity::Error),
+        FailOn::Warning => Some(Severity::Warning),
+        FailOn::Info => Some(Severity::Info),
+        FailOn::Never => None,
+    };
+    let bad = |r: &Report| least.is_some_and(|least| r.summary.verdict == Outcome::Problems || r.worst() >= Some(least));
+    if reports.iter().any(bad) {
+        1
+    } else if reports.iter().any(|r| r.summary.verdict == Outcome::Inconclusive) {
+        3
+    } else {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn close_names_are_offered() {
+        let there = [("monitoring", "node-exporter"), ("kube-system", "kube-proxy"), ("legacy", "node-exporter")];
+        for (name, namespace, want) in [
+            ("node-exporter", Some("default"), "node-exporter -n legacy|node-exporter -n monitoring"),
+            ("node-exporte", Some("monitoring"), "node-exporter|node-exporter -n legacy"),
+            ("proxy", None, "kube-proxy -n kube-system"),
+            ("fluentd", None, ""),
+        ] {
+            assert_eq!(close_names(name, there.into_iter(), namespace).join("|"), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn edits() {
+        for (a, b, want) in [("", "abc", 3), ("abc", "abc", 0), ("kitten", "sitting", 3), ("ab", "ba", 2)] {
+            assert_eq!(distance(a, b), want);
+        }
+    }
+}
