@@ -240,7 +240,9 @@ fn pod_report(subject: &Subject, pod: &Pod) -> PodReport {
 
 /// Finds the node's state and causes.
 fn judge(subject: &Subject, info: &NodeInfo, decision: &Decision, pods: &[&Pod], lacking: &[Cause], node: &mut NodeReport) {
-    let pods_known = subject.snapshot.pods.is_complete();
+    // Where pods could not be read, a status that counts none still tells that there are none.
+    let status = &subject.ds.status;
+    let pods_known = subject.snapshot.pods.is_complete() || (status.current_number_scheduled == 0 && status.number_misscheduled == 0);
     let live: Vec<&Pod> = pods.iter().copied().filter(|p| !p.is_terminating()).collect();
     if !decision.should_run {
         node.causes.extend(decision.causes.iter().cloned());

@@ -135,7 +135,9 @@ pub fn affinity_findings(required: &NodeSelector, node: &Node, object: &str, spe
         let expressions =
             term.match_expressions.iter().enumerate().map(|(j, r)| ("matchExpressions", j, r, label_holds(r, &node.metadata.labels)));
         let fields = term.match_fields.iter().enumerate().map(|(j, r)| ("matchFields", j, r, field_holds(r, node)));
-        for (kind, j, r, holds) in expressions.chain(fields) {
+        // A term that the node's name rules out is meant for other nodes: its labels say nothing here.
+        let by_name = valid && term.match_fields.iter().any(|r| !field_holds(r, node));
+        for (kind, j, r, holds) in expressions.filter(|_| !by_name).chain(fields) {
             let single = crate::model::affinity::NodeSelectorTerm {
                 match_expressions: if kind == "matchExpressions" { vec![r.clone()] } else { vec![] },
                 match_fields: if kind == "matchFields" { vec![r.clone()] } else { vec![] },
