@@ -128,7 +128,8 @@ fn write(job: &Job, reports: &[Report], out: &mut impl Write) -> io::Result<()> 
     let list = job.scope.names.len() != 1 || job.scope.all_namespaces;
     let style = &job.style;
     match job.format {
-        Format::Text if job.scope.names.is_empty() => render::survey::render(out, reports, style),
+        Format::Text if job.scope.names.is_empty() && job.scope.nodes.is_empty() => render::survey::render(out, reports, style),
+        Format::Text if !job.scope.nodes.is_empty() => render::node::render(out, reports, style),
         Format::Text => render::text::render(out, reports, style),
         Format::Wide => render::wide::render(out, reports, style),
         Format::Json => render::json::render(out, reports, list),
