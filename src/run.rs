@@ -134,7 +134,7 @@ fn write(job: &Job, reports: &[Report], out: &mut impl Write) -> io::Result<()> 
         Format::Wide => render::wide::render(out, reports, style),
         Format::Json => render::json::render(out, reports, list),
         Format::Yaml => render::yaml::render(out, reports, list),
-        Format::Markdown => render::markdown::render(out, reports),
+        Format::Markdown => render::markdown::render(out, reports, style),
         Format::Name => render::name::render(out, reports),
     }
 }
