@@ -6,15 +6,13 @@ use anyhow::{Result, bail};
 
 use crate::cause::{Severity, registry};
 use crate::cli::{FailOn, Format, Job, Scope, Source, Task};
-use crate::completion;
 use crate::diagnose::{Options, diagnose};
 use crate::model::daemon_set::DaemonSet;
 use crate::model::selector;
 use crate::model::snapshot::Snapshot;
 use crate::render;
 use crate::report::{Outcome, Report};
-use crate::source::files::{self, ReadOptions};
-use crate::source::names;
+use crate::source::files::{self, Focus, ReadOptions};
 
 /// Does what was asked; returns the exit code.
 ///
@@ -32,27 +30,26 @@ pub fn run(task: Task, out: &mut impl Write) -> Result<u8> {
             }
             Ok(0)
         }
-        Task::Complete(typed) => {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            let known = runtime.block_on(names::known(&typed));
-            // A credential plugin that still runs is not waited for.
-            runtime.shutdown_background();
-            out.write_all(completion::answer(&typed, &known).as_bytes())?;
-            Ok(0)
-        }
         Task::Diagnose(job) => once(&job, out),
     }
 }
 
 fn once(job: &Job, out: &mut impl Write) -> Result<u8> {
     let snapshot = match &job.source {
-        Source::Files(paths) => files::read(paths, &ReadOptions { now: job.now, version: job.server_version.clone() })?,
+        Source::Files(paths) => {
+            files::read(paths, &ReadOptions { now: job.now, version: job.server_version.clone(), focus: focus(&job.scope) })?
+        }
         Source::Live(_) => bail!("reading a live cluster is not there yet; save one and use --snapshot"),
     };
     let namespace = job.scope.namespace.clone();
     let reports = judge(&snapshot, &job.scope, namespace.as_deref())?;
     write(job, &reports, out)?;
     Ok(exit_code(&reports, job.fail_on))
+}
+
+/// The DaemonSets whose pods are needed in full.
+fn focus(scope: &Scope) -> Focus {
+    Focus { namespace: scope.namespace.clone().filter(|_| !scope.all_namespaces), names: scope.names.clone() }
 }
 
 /// Diagnoses what the scope names. Without a namespace, a snapshot is searched as a whole.
@@ -138,13 +135,12 @@ fn write(job: &Job, reports: &[Report], out: &mut impl Write) -> io::Result<()> 
     let list = job.scope.names.len() != 1 || job.scope.all_namespaces;
     let style = &job.style;
     match job.format {
-        Format::Text if job.scope.names.is_empty() && job.scope.nodes.is_empty() => render::survey::render(out, reports, style),
-        Format::Text if !job.scope.nodes.is_empty() => render::node::render(out, reports, style),
+        Format::Text if job.scope.names.is_empty() => render::survey::render(out, reports, style),
         Format::Text => render::text::render(out, reports, style),
         Format::Wide => render::wide::render(out, reports, style),
         Format::Json => render::json::render(out, reports, list),
         Format::Yaml => render::yaml::render(out, reports, list),
-        Format::Markdown => render::markdown::render(out, reports, style),
+        Format::Markdown => render::markdown::render(out, reports),
         Format::Name => render::name::render(out, reports),
     }
 }

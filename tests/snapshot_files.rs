@@ -28,12 +28,13 @@ fn cases_have_daemon_sets_and_nodes() {
     }
 }
 
-/// Files as (name, text) and what they hold, as "nodes pods events gaps".
+/// What it is; files as (name, text); what they hold, as "nodes pods events gaps".
+type Row = (&'static str, Vec<(&'static str, String)>, &'static str);
+
 #[test]
 fn reads_what_people_save() {
     let node = |name: &str| format!(r#"{{"apiVersion":"v1","kind":"Node","metadata":{{"name":"{name}"}}}}"#);
-    #[allow(clippy::type_complexity)] // a table of tests reads best as it is
-    let table: Vec<(&str, Vec<(&str, String)>, &str)> = vec![
+    let table: Vec<Row> = vec![
         ("an object", vec![("a.json", node("a"))], "1 0 0 pods events"),
         (
             "a list",
@@ -137,4 +138,115 @@ fn drops_annotations_that_no_check_needs() {
     let snapshot = read_all(&[&file]);
     let annotations: Vec<&String> = snapshot.namespaces.iter().flat_map(|n| n.metadata.annotations.keys()).collect();
     assert_eq!(annotations, ["openshift.io/node-selector"]);
+}
+
+fn error_of(name: &str, bytes: &[u8]) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join(name);
+    fs::write(&file, bytes).unwrap();
+    let error = read(&[file], &ReadOptions::default()).map(|_| ()).expect_err(name).to_string();
+    error.replace(&format!("{}/", dir.path().display()), "")
+}
+
+#[test]
+fn says_in_one_line_what_is_wrong() {
+    let long = |inner: &str| format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"p","namespace":"n"}},"spec":{{{inner}}}}}"#);
+    let packed = {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut packed, long("").repeat(100).as_bytes()).unwrap();
+        packed.finish().unwrap()
+    };
+    let pod = |inner: &str| long(inner).into_bytes();
+    let rows: Vec<(&str, Vec<u8>, &str)> = vec![
+        ("empty.yaml", vec![], "empty.yaml: is empty"),
+        ("blank.yaml", b" \n\n".to_vec(), "blank.yaml: is empty"),
+        ("comment.yaml", b"# nothing\n---\n".to_vec(), "comment.yaml: holds no Kubernetes object"),
+        ("prose.yaml", b"hello\n".to_vec(), "prose.yaml: holds no Kubernetes object"),
+        ("values.yaml", b"replicas: 3\n".to_vec(), "values.yaml: holds no Kubernetes object"),
+        ("binary.json", vec![0x7f, b'E', b'L', b'F', 0, 1, 2], "binary.json: is neither JSON nor YAML"),
+        ("latin.yaml", b"kind: Pod\nname: \xe9t\xe9\n".to_vec(), "latin.yaml: is neither JSON nor YAML"),
+        (
+            "cut.json",
+            br#"{"apiVersion":"v1","kind":"List","items":[{"kind":"Pod","#.to_vec(),
+            "cut.json:1:57: not valid JSON: the text ends in the midst of an object: the file is cut off",
+        ),
+        (
+            "cut2.json",
+            b"{\"kind\":\"List\",\"items\":[\n{}\n".to_vec(),
+            "cut2.json:3:1: not valid JSON: the text ends in the midst of a list: the file is cut off",
+        ),
+        ("bare.json", b"[1,2".to_vec(), "bare.json:1:5: not valid JSON: the text ends in the midst of"),
+        (
+            "tail.json",
+            b"{\"kind\":\"List\",\"items\":[]}\nerror: x".to_vec(),
+            "tail.json:2:1: not valid JSON: expected an object or a list",
+        ),
+        ("comma.json", b"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"spec\":{\"a\" 1}}".to_vec(), "comma.json:1:"),
+        (
+            "tab.yaml",
+            b"kind: Pod\napiVersion: v1\nmetadata:\n\tname: a\n".to_vec(),
+            "tab.yaml:4:1: not valid YAML: the line is indented with a tab",
+        ),
+        ("indent.yaml", b"a: 1\n---\nkind: Pod\napiVersion: v1\nmetadata:\n  name: a\n namespace: b\n".to_vec(), "indent.yaml:7:"),
+        ("gz.json.gz", packed[..packed.len() / 2].to_vec(), "gz.json.gz: cannot be read"),
+        (
+            "q.json",
+            pod(r#""containers":[{"name":"c","resources":{"requests":{"cpu":"1x"}}}]"#),
+            "q.json: Pod n/p: spec.containers[0].resources.requests.cpu: \"1x\" is not a quantity (such as 500m, 2, 64Mi or 1Gi)",
+        ),
+        ("type.json", pod(r#""containers":{"name":"c"}"#), "type.json: Pod n/p: spec.containers: invalid type: map, expected a sequence"),
+        (
+            "time.yaml",
+            b"kind: Pod\napiVersion: v1\nmetadata: {name: p, creationTimestamp: yesterday}\n".to_vec(),
+            "time.yaml: Pod p: metadata.creationTimestamp: \"yesterday\" is not an RFC 3339 time",
+        ),
+        (
+            "port.yaml",
+            b"kind: Pod\napiVersion: v1\nmetadata:\n  name: p\nspec:\n  containers:\n  - ports:\n    - hostPort: web\n".to_vec(),
+            "port.yaml: Pod p: spec.containers[0].ports[0].hostPort: invalid type: string \"web\", expected i32",
+        ),
+        ("label.yaml", b"kind: Node\napiVersion: v1\nmetadata:\n  name: a\n  labels:\n    gpu model: x\n".to_vec(), "label.yaml: Node a: metadata.labels: \"gpu model\" is not a label key"),
+        ("value.json", br#"{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"d","namespace":"n"},"spec":{"selector":{"matchLabels":{"app":"-"}}}}"#.to_vec(), "value.json: DaemonSet n/d: spec.selector.matchLabels.app: \"-\" is not a label value"),
+        ("list.yaml", b"kind: NodeList\napiVersion: v1\nitems:\n- metadata:\n    name: a\n- metadata:\n    name: b\n    labels: 7\n".to_vec(), "list.yaml: Node b: metadata.labels: invalid type: integer `7`, expected a map"),
+        ("deep.json", [b"[".repeat(100_000), b"]".repeat(100_000)].concat(), "deep.json: lists are nested more than 16 deep"),
+        ("deep2.json", format!(r#"{{"apiVersion":"apps/v1","kind":"ControllerRevision","data":{}1{}}}"#, "{\"x\":".repeat(500), "}".repeat(500)).into_bytes(), "deep2.json:1:1: not valid JSON: recursion limit exceeded"),
+        ("deep.yaml", [b"kind: Pod\napiVersion: v1\nx: ".to_vec(), b"[".repeat(10_000)].concat(), "deep.yaml:"),
+        ("bomb.yaml", bomb().into_bytes(), "bomb.yaml:"),
+    ];
+    for (name, bytes, want) in rows {
+        let got = error_of(name, &bytes);
+        assert!(got.starts_with(want), "{name}\n got: {got}\nwant: {want}");
+        assert!(!got.contains('\n') && got.len() < 400, "{name}: {got}");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let missing = dir.path().join("missing.yaml");
+    for (path, want) in [(missing.as_path(), "no such file or directory"), (dir.path(), "there is no JSON or YAML file in this directory")]
+    {
+        let error = read(&[path.to_path_buf()], &ReadOptions::default()).expect_err("nothing there").to_string();
+        assert_eq!(error, format!("{}: {want}", path.display()));
+    }
+}
+
+/// Aliases of aliases: a billion laughs.
+fn bomb() -> String {
+    let mut text = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: n}\na0: &a0 [x]\n".to_string();
+    for i in 1..30 {
+        text += &format!("a{i}: &a{i} [*a{p}, *a{p}, *a{p}, *a{p}, *a{p}, *a{p}, *a{p}, *a{p}, *a{p}]\n", p = i - 1);
+    }
+    text + "spec: {containers: *a29}\n"
+}
+
+#[test]
+fn reads_what_windows_writes() {
+    let text = "apiVersion: v1\r\nkind: List\r\nitems:\r\n- apiVersion: v1\r\n  kind: Node\r\n  metadata:\r\n    name: a\r\n";
+    let dir = tempfile::tempdir().unwrap();
+    let little: Vec<u8> = [0xfffe_u16.to_be_bytes().to_vec(), text.encode_utf16().flat_map(u16::to_le_bytes).collect()].concat();
+    for (name, bytes) in
+        [("crlf.yaml", text.as_bytes().to_vec()), ("bom.yaml", format!("\u{feff}{text}").into_bytes()), ("utf16.yaml", little)]
+    {
+        let file = dir.path().join(name);
+        fs::write(&file, bytes).unwrap();
+        let names: Vec<String> = read_all(&[&file]).nodes.iter().map(|n| n.name().to_string()).collect();
+        assert_eq!(names, ["a"], "{name}");
+    }
 }

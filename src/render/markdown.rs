@@ -3,7 +3,6 @@
 
 use std::io::{self, Write};
 
-use super::Style;
 use super::answer::answer;
 use super::palette::symbol;
 use super::safe;
@@ -21,15 +20,14 @@ const REMEDIES: usize = 2;
 const NAMES: usize = 160;
 
 /// Writes the reports.
-pub fn render(out: &mut impl Write, reports: &[Report], style: &Style) -> io::Result<()> {
-    let mut text = Vec::new();
+pub fn render(out: &mut impl Write, reports: &[Report]) -> io::Result<()> {
     for (i, report) in reports.iter().enumerate() {
         if i > 0 {
-            writeln!(text)?;
+            writeln!(out)?;
         }
-        one(&mut text, report)?;
+        one(out, report)?;
     }
-    if style.ascii { out.write_all(safe::ascii(&String::from_utf8_lossy(&text)).as_bytes()) } else { out.write_all(&text) }
+    Ok(())
 }
 
 /// Text that is shown as it is: no markup, link, mention or HTML.

@@ -3,8 +3,11 @@
 //! Which kinds are kept, which annotations stay, what the newest time is, and which of two copies
 //! of one object counts.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
+use super::capture::{self, Header};
+use super::cut::Of;
+use super::slim::{Focus, Slimmer};
 use crate::model::daemon_set::{ControllerRevision, DaemonSet};
 use crate::model::event::Event;
 use crate::model::node::Node;
@@ -12,9 +15,10 @@ use crate::model::object::{Labels, Object};
 use crate::model::pod::Pod;
 use crate::model::policy::*;
 use crate::model::resource_claim::{DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice};
-use crate::model::snapshot::{Gap, Listed, Objects, for_each_kind};
+use crate::model::selector::{is_label_value, is_qualified_name};
+use crate::model::snapshot::{Gap, Listed, Objects, Snapshot, for_each_kind};
 use crate::model::time::Time;
-use crate::model::version::ServerVersion;
+use crate::model::version::{NEWEST, ServerVersion};
 use crate::model::volume::*;
 
 /// What is to be done with an object of some kind and API version.
@@ -87,8 +91,16 @@ trait Ingested: Object {
         self.meta().creation_timestamp.into_iter().for_each(see);
     }
 
-    /// Drops what is held elsewhere than in the object's own metadata and must not stay.
-    fn strip(&mut self) {}
+    /// Refuses what the API server would refuse and no check could judge: `field: what is wrong`.
+    fn check(&self) -> Result<(), String> {
+        check_labels("metadata.labels", &self.meta().labels)
+    }
+
+    /// Drops what is not needed of the object; false if nothing is.
+    fn slim(&mut self, _slimmer: &mut Slimmer) -> bool {
+        keep(&mut self.meta_mut().annotations, Self::ANNOTATIONS);
+        true
+    }
 }
 
 /// Annotations of a pod template: what Pod Security looks at, and what `rollout restart` writes.
@@ -116,6 +128,12 @@ impl Ingested for Pod {
             [running, ended].into_iter().flatten().for_each(&mut *see);
         }
     }
+
+    fn slim(&mut self, slimmer: &mut Slimmer) -> bool {
+        keep(&mut self.metadata.annotations, Self::ANNOTATIONS);
+        slimmer.pod(self);
+        true
+    }
 }
 
 impl Ingested for DaemonSet {
@@ -126,8 +144,16 @@ impl Ingested for DaemonSet {
         self.status.conditions.iter().filter_map(|c| c.last_transition_time).for_each(see);
     }
 
-    fn strip(&mut self) {
+    fn check(&self) -> Result<(), String> {
+        check_labels("metadata.labels", &self.metadata.labels)?;
+        check_labels("spec.template.metadata.labels", &self.spec.template.metadata.labels)?;
+        self.spec.selector.iter().try_for_each(|s| check_labels("spec.selector.matchLabels", &s.match_labels))
+    }
+
+    fn slim(&mut self, _slimmer: &mut Slimmer) -> bool {
+        keep(&mut self.metadata.annotations, Self::ANNOTATIONS);
         keep(&mut self.spec.template.metadata.annotations, TEMPLATE_ANNOTATIONS);
+        true
     }
 }
 
@@ -138,6 +164,11 @@ impl Ingested for ControllerRevision {
 impl Ingested for Event {
     fn moments(&self, see: &mut dyn FnMut(Time)) {
         self.last_seen().into_iter().for_each(see);
+    }
+
+    fn slim(&mut self, slimmer: &mut Slimmer) -> bool {
+        keep(&mut self.metadata.annotations, Self::ANNOTATIONS);
+        slimmer.focus.has_event(self)
     }
 }
 
@@ -213,6 +244,19 @@ as_they_are!(
     EndpointSlice,
 );
 
+fn check_labels(field: &str, labels: &Labels) -> Result<(), String> {
+    let shown = |text: &str| text.chars().take(80).collect::<String>();
+    for (key, value) in labels {
+        if !is_qualified_name(key) {
+            return Err(format!("{field}: {:?} is not a label key (such as app or example.com/app)", shown(key)));
+        }
+        if !is_label_value(value) {
+            return Err(format!("{field}.{key}: {:?} is not a label value (at most 63 letters, digits, -, _ and .)", shown(value)));
+        }
+    }
+    Ok(())
+}
+
 fn keep(annotations: &mut Labels, names: &[&str]) {
     if !annotations.is_empty() {
         annotations.retain(|key, _| names.iter().any(|n| if n.ends_with('/') { key.starts_with(n) } else { key == n }));
@@ -223,14 +267,65 @@ fn keep(annotations: &mut Labels, names: &[&str]) {
 #[derive(Debug, Default)]
 pub struct Ingest {
     objects: Objects,
-    listed: HashSet<Kind>,
+    /// The kinds of which something was read, be it an empty list.
+    known: BTreeSet<Kind>,
     newest: Option<Time>,
+    server_version: Option<String>,
+    header: Option<Header>,
+    slimmer: Slimmer,
 }
 
 impl Ingest {
-    /// Notes that a list of this kind was read, be it empty: none of the kind is then a fact.
-    pub fn listed(&mut self, kind: Kind) {
-        self.listed.insert(kind);
+    /// Takes objects in; the pods of these DaemonSets are kept in full.
+    pub fn new(focus: Focus) -> Self {
+        Ingest { slimmer: Slimmer::new(focus), ..Ingest::default() }
+    }
+
+    /// What was taken in so far; the next objects share what they can with these.
+    pub fn take(&mut self) -> Ingest {
+        let slimmer = std::mem::take(&mut self.slimmer);
+        std::mem::replace(self, Ingest { slimmer, ..Ingest::default() })
+    }
+
+    /// Adds what another took in after this one.
+    pub fn append(&mut self, other: Ingest) {
+        let mut theirs = other.objects;
+        macro_rules! append {
+            ($field:ident, $ty:ty, $resource:literal) => {
+                let (ours, theirs) = (&mut self.objects.$field, &mut theirs.$field);
+                grow(&mut ours.items, theirs.items.len());
+                ours.items.append(&mut theirs.items);
+                if ours.gap.is_none() {
+                    ours.gap = theirs.gap.take();
+                }
+            };
+        }
+        for_each_kind!(append);
+        self.known.extend(other.known);
+        self.newest = self.newest.max(other.newest);
+        self.server_version = self.server_version.take().or(other.server_version);
+        self.header = self.header.take().or(other.header);
+    }
+
+    /// Notes that a typed list was read, be it empty: none of its kind is then a fact.
+    pub fn listed(&mut self, of: Option<&Of>) {
+        if let Some(Use::Read(kind)) = of.map(|of| Kind::of(&of.api_version, &of.kind)) {
+            self.known.insert(kind);
+        }
+    }
+
+    /// Notes what the files say of the server's version.
+    pub fn server_version(&mut self, text: &str) {
+        if text.parse::<ServerVersion>().is_ok() {
+            self.server_version.get_or_insert_with(|| text.into());
+        }
+    }
+
+    /// Takes what it can from an object of a kind that is not in a snapshot.
+    pub fn other(&mut self, api_version: &str, kind: &str, whole: impl FnOnce() -> serde_json::Value) {
+        if (api_version, kind) == (capture::API_VERSION, capture::KIND) {
+            self.header = serde_json::from_value(whole()).ok();
+        }
     }
 
     /// Notes that the cluster has objects of this kind that cannot be read.
@@ -255,12 +350,14 @@ impl Ingest {
     /// # Errors
     /// The deserializer's, if the object is not what the kind requires.
     pub fn read<'de, D: serde::Deserializer<'de>>(&mut self, kind: Kind, deserializer: D) -> Result<(), D::Error> {
+        self.known.insert(kind);
         let mut i = 0;
         macro_rules! read {
             ($field:ident, $ty:ty, $resource:literal) => {
                 if i == kind.0 {
                     let object = <$ty as serde::Deserialize>::deserialize(deserializer)?;
-                    add(&mut self.objects.$field, object, &mut self.newest);
+                    object.check().map_err(serde::de::Error::custom)?;
+                    add(&mut self.objects.$field, object, &mut self.newest, &mut self.slimmer);
                     return Ok(());
                 }
                 i += 1;
@@ -271,33 +368,41 @@ impl Ingest {
         Ok(())
     }
 
-    /// The newest moment that an object speaks of.
-    pub fn newest(&self) -> Option<Time> {
-        self.newest
-    }
-
-    /// The objects of files. One that was read several times counts once, as it was last changed.
-    /// Without any node, pod or event, and no (empty) list of them either, that kind has a gap:
-    /// it was not saved, which says nothing about the cluster. Other kinds that are absent count
-    /// as none.
-    pub fn finish_files(self) -> Objects {
-        let mut ingest = self;
-        for (plural, what) in [
-            ("nodes", "the snapshot has no nodes"),
-            ("pods", "the snapshot has no pods"),
-            ("events", "the snapshot has no events: they may have expired or were not saved"),
-        ] {
-            if let Some(kind) = Kind::of_resource(plural)
-                && !ingest.listed.contains(&kind)
-                && ingest.count(kind) == 0
-            {
-                ingest.unreadable(kind, what.into());
+    /// The snapshot of files. An object that was read several times counts once, as it was last
+    /// changed. Without any node, pod or event, and no (empty) typed list of them either, that kind
+    /// has a gap: it was not saved, which says nothing about the cluster. Other kinds that are
+    /// absent count as none.
+    pub fn finish_files(mut self, asked: Option<(ServerVersion, String)>, now: Option<Time>) -> Snapshot {
+        if self.header.is_none() {
+            for (plural, reason) in [
+                ("nodes", "the snapshot has no nodes"),
+                ("pods", "the snapshot has no pods"),
+                ("events", "the snapshot has no events: they may have expired or were not saved"),
+            ] {
+                if let Some(kind) = Kind::of_resource(plural)
+                    && !self.known.contains(&kind)
+                {
+                    self.unreadable(kind, reason.into());
+                }
             }
         }
-        ingest.finish()
+        let version_asked = asked.is_some();
+        let (newest, said, header) = (self.newest, self.server_version.take(), self.header.take());
+        let objects = self.finish();
+        let said = said.and_then(|text| Some((text.parse::<ServerVersion>().ok()?, Some(text))));
+        let (version, version_text) =
+            asked.map(|(version, text)| (version, Some(text))).or(said).or_else(|| version_of(&objects)).unwrap_or((NEWEST, None));
+        let clock = || jiff::Timestamp::now().into();
+        let saved = header.as_ref().map(|h| h.now);
+        let mut snapshot =
+            Snapshot { now: now.or(saved).or(newest).unwrap_or_else(clock), version, version_text, objects, ..Snapshot::default() };
+        if let Some(header) = header {
+            header.restore(&mut snapshot, version_asked);
+        }
+        snapshot
     }
 
-    /// The objects, each once.
+    /// The objects, each once, by namespace and name.
     pub fn finish(mut self) -> Objects {
         macro_rules! once {
             ($field:ident, $ty:ty, $resource:literal) => {
@@ -307,9 +412,12 @@ impl Ingest {
         for_each_kind!(once);
         self.objects
     }
+}
 
-    fn count(&self, kind: Kind) -> usize {
-        self.objects.counts().get(kind.0).map_or(0, |c| c.1)
+/// Makes room without doubling: a long list is most of the memory.
+fn grow<T>(items: &mut Vec<T>, more: usize) {
+    if items.capacity() - items.len() < more {
+        items.reserve_exact(more.max(items.len() / 8));
     }
 }
 
@@ -317,11 +425,11 @@ fn gap(kind: Kind, reason: String) -> Gap {
     Gap { verb: "list".into(), resource: kind.resource().into(), namespace: None, reason }
 }
 
-fn add<T: Ingested>(list: &mut Listed<T>, mut object: T, newest: &mut Option<Time>) {
-    keep(&mut object.meta_mut().annotations, T::ANNOTATIONS);
-    object.strip();
+fn add<T: Ingested>(list: &mut Listed<T>, mut object: T, newest: &mut Option<Time>, slimmer: &mut Slimmer) {
     object.moments(&mut |moment| *newest = (*newest).max(Some(moment)));
-    list.items.push(object);
+    if object.slim(slimmer) {
+        list.items.push(object);
+    }
 }
 
 /// Of several copies of one object leaves the newest, at the place of the first.
@@ -348,8 +456,13 @@ fn once<T: Object>(items: &mut Vec<T>) {
         i += 1;
         copies.next_if_eq(&(i - 1)).is_none()
     });
-    for item in items {
+    for item in items.iter_mut() {
         item.meta_mut().resource_version = String::new();
+    }
+    // As the API server lists them: what is read does not depend on the order of files.
+    let order = |a: &T, b: &T| (&a.meta().namespace, &a.meta().name).cmp(&(&b.meta().namespace, &b.meta().name));
+    if !items.is_sorted_by(|a, b| order(a, b).is_le()) {
+        items.sort_by(order);
     }
 }
 

@@ -2,11 +2,19 @@
 
 pub mod access;
 pub mod api;
+pub mod capture;
+mod cut;
+mod cut_json;
+mod cut_yaml;
 pub mod failure;
 pub mod files;
 pub mod ingest;
 pub mod json_items;
 pub mod names;
+mod pieces;
+mod pipeline;
 pub mod progress;
 pub mod protobuf;
 pub mod proxy;
+pub mod read_error;
+pub mod slim;

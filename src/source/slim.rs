@@ -1,0 +1,239 @@
+//! Makes pods small: what no check uses of a pod is dropped, what many pods have alike is shared.
+//!
+//! A pod of the DaemonSets in question is kept in full. Of any other pod only what it takes up on
+//! its node and whom it repels counts: its requests, host ports, volumes, anti-affinity, labels,
+//! priority and owner. 150,000 pods then need about 60 MB.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use prost::Message;
+
+use crate::model::event::Event;
+use crate::model::node::ResourceList;
+use crate::model::object::{Labels, OwnerReference};
+use crate::model::pod::{Container, ContainerStatus, Pod, PodSpec, PodStatus};
+use crate::model::shared::Shared;
+use crate::model::volume::Volume;
+
+/// The DaemonSets in question.
+#[derive(Clone, Debug, Default)]
+pub struct Focus {
+    /// Only those of this namespace.
+    pub namespace: Option<String>,
+    /// Only those of these names; none: all of them.
+    pub names: Vec<String>,
+}
+
+impl Focus {
+    /// True if the pod may be one of theirs: a pod of these DaemonSets, or one without a controller.
+    fn has_pod(&self, pod: &Pod) -> bool {
+        let meta = &pod.metadata;
+        let here = self.namespace.as_ref().is_none_or(|n| *n == meta.namespace);
+        here && match meta.controller() {
+            None => true,
+            Some(owner) => owner.kind == "DaemonSet" && (self.names.is_empty() || self.names.contains(&owner.name)),
+        }
+    }
+
+    /// True if the event may bear on them.
+    pub fn has_event(&self, event: &Event) -> bool {
+        let about = &event.involved_object;
+        let here = self.namespace.as_ref().is_none_or(|n| *n == about.namespace);
+        match about.kind.as_str() {
+            "Node" | "PersistentVolume" => true,
+            "DaemonSet" => here && (self.names.is_empty() || self.names.contains(&about.name)),
+            "Pod" => {
+                event.reason == "Preempted" || (here && (self.names.is_empty() || self.names.iter().any(|n| is_made_for(&about.name, n))))
+            }
+            "PersistentVolumeClaim" => here,
+            _ => here && self.names.is_empty(),
+        }
+    }
+}
+
+/// True if a pod of this name may be of the controller of that name.
+fn is_made_for(pod: &str, controller: &str) -> bool {
+    // Names are cut to leave room for the random end.
+    pod.rsplit_once('-').is_some_and(|(stem, _)| stem == controller || (stem.len() >= 50 && controller.starts_with(stem)))
+}
+
+/// Makes pods small, one after the other.
+#[derive(Debug, Default)]
+pub struct Slimmer {
+    /// The DaemonSets whose pods are kept in full.
+    pub focus: Focus,
+    labels: Pool<Labels>,
+    owners: Pool<Vec<OwnerReference>>,
+    specs: Pool<PodSpec>,
+    statuses: Pool<PodStatus>,
+    buffer: Vec<u8>,
+}
+
+impl Slimmer {
+    /// A slimmer that keeps the pods of these DaemonSets in full.
+    pub fn new(focus: Focus) -> Self {
+        Slimmer { focus, ..Slimmer::default() }
+    }
+
+    /// Makes one pod small.
+    pub fn pod(&mut self, pod: &mut Pod) {
+        let labels = hash_of(&*pod.metadata.labels);
+        self.labels.share(&mut pod.metadata.labels, labels);
+        let owners = pod.metadata.owner_references.iter().map(|o| (&o.kind, &o.name, &o.uid));
+        let owners = hash_of(&owners.collect::<Vec<_>>());
+        self.owners.share(&mut pod.metadata.owner_references, owners);
+        pod.moved_node_name = std::mem::take(&mut pod.spec.node_name);
+        pod.moved_start_time = pod.status.start_time.take();
+        if self.focus.has_pod(pod) {
+            return;
+        }
+        reduce(pod);
+        let spec = self.hash_of_message(&pod.spec);
+        self.specs.share(&mut pod.spec, spec);
+        let status = self.hash_of_message(&pod.status);
+        self.statuses.share(&mut pod.status, status);
+    }
+
+    fn hash_of_message<T: Message + Default + Clone>(&mut self, message: &Shared<T>) -> u64 {
+        self.buffer.clear();
+        message.encode_raw(&mut self.buffer);
+        hash_of(&self.buffer)
+    }
+}
+
+fn hash_of<T: Hash + ?Sized>(value: &T) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Values of which each is held once.
+#[derive(Debug)]
+struct Pool<T>(HashMap<u64, Shared<T>>);
+
+impl<T> Default for Pool<T> {
+    fn default() -> Self {
+        Pool(HashMap::new())
+    }
+}
+
+impl<T: Clone + PartialEq> Pool<T> {
+    fn share(&mut self, value: &mut Shared<T>, hash: u64) {
+        let known = self.0.entry(hash).or_insert_with(|| value.clone());
+        // Another value with this hash only costs memory.
+        if !known.same(value) && **known == **value {
+            *value = known.clone();
+        }
+    }
+}
+
+/// Drops what no check uses of a pod that is not in question.
+fn reduce(pod: &mut Pod) {
+    let bound = !pod.moved_node_name.is_empty();
+    if pod.spec.resource_claims.is_empty() && pod.status.extended_resource_claim_status.is_none() {
+        pod.metadata.uid = String::new();
+    }
+    if !pod.is_terminating() {
+        pod.metadata.finalizers = Vec::new();
+    }
+    reduce_status(&mut pod.status, &pod.spec);
+    let named = !pod.status.container_statuses.is_empty()
+        || !pod.status.init_container_statuses.is_empty()
+        || pod.status.extended_resource_claim_status.is_some();
+    reduce_spec(&mut pod.spec, bound, named);
+}
+
+fn reduce_spec(spec: &mut PodSpec, bound: bool, named: bool) {
+    let whole = std::mem::take(spec);
+    let host_network = whole.host_network;
+    let container = |c: Container| reduce_container(c, host_network, named);
+    *spec = PodSpec {
+        containers: whole.containers.into_iter().map(container).collect(),
+        init_containers: whole.init_containers.into_iter().map(container).collect(),
+        volumes: whole.volumes.into_iter().filter_map(reduce_volume).collect(),
+        affinity: whole.affinity.and_then(|mut affinity| {
+            affinity.pod_affinity = None;
+            if bound {
+                affinity.node_affinity = None;
+            }
+            (affinity != Default::default()).then_some(affinity)
+        }),
+        host_network,
+        priority: whole.priority,
+        priority_class_name: whole.priority_class_name,
+        overhead: whole.overhead,
+        resources: whole.resources,
+        resource_claims: whole.resource_claims,
+        ..PodSpec::default()
+    };
+}
+
+fn reduce_container(whole: Container, host_network: bool, named: bool) -> Container {
+    let mut ports = whole.ports;
+    ports.retain(|p| p.host_port != 0 || host_network);
+    let mut resources = whole.resources;
+    resources.limits = ResourceList::new();
+    Container {
+        name: if named || !resources.claims.is_empty() { whole.name } else { String::new() },
+        ports,
+        resources,
+        restart_policy: whole.restart_policy,
+        ..Container::default()
+    }
+}
+
+/// The volume, if it may keep another pod off a node.
+fn reduce_volume(mut volume: Volume) -> Option<Volume> {
+    let s = &mut volume.source;
+    (s.host_path, s.empty_dir, s.secret, s.config_map, s.projected, s.downward_api) = Default::default();
+    if s.ephemeral.is_none() {
+        volume.name = String::new();
+    }
+    (volume != Volume::default()).then_some(volume)
+}
+
+fn reduce_status(status: &mut PodStatus, spec: &PodSpec) {
+    let whole = std::mem::take(status);
+    let infeasible = whole.conditions.iter().any(|c| c.r#type == "PodResizePending" && c.reason == "Infeasible");
+    let statuses = || whole.container_statuses.iter().chain(&whole.init_container_statuses);
+    let resized = infeasible || spec.resources.is_some() || statuses().any(|s| differs(s, spec));
+    let mut conditions = whole.conditions;
+    conditions.retain(|c| c.r#type == "Ready" || (c.r#type == "PodResizePending" && infeasible));
+    for condition in &mut conditions {
+        condition.last_transition_time = None;
+        condition.message = String::new();
+    }
+    let facts = |statuses: Vec<ContainerStatus>| -> Vec<ContainerStatus> {
+        let facts = statuses.into_iter().filter(|_| resized);
+        facts
+            .map(|s| ContainerStatus {
+                name: s.name,
+                allocated_resources: s.allocated_resources,
+                resources: s.resources,
+                ..Default::default()
+            })
+            .collect()
+    };
+    *status = PodStatus {
+        phase: whole.phase,
+        conditions,
+        container_statuses: facts(whole.container_statuses),
+        init_container_statuses: facts(whole.init_container_statuses),
+        nominated_node_name: whole.nominated_node_name,
+        resource_claim_statuses: whole.resource_claim_statuses,
+        extended_resource_claim_status: whole.extended_resource_claim_status,
+        allocated_resources: if resized { whole.allocated_resources } else { ResourceList::new() },
+        resources: whole.resources.filter(|_| resized),
+        ..PodStatus::default()
+    };
+}
+
+/// True if the status says other requests than the spec: the container was resized.
+fn differs(status: &ContainerStatus, spec: &PodSpec) -> bool {
+    let same = |list: &ResourceList| {
+        list.is_empty()
+            || spec.containers.iter().chain(&spec.init_containers).any(|c| c.name == status.name && c.resources.requests == *list)
+    };
+    !same(&status.allocated_resources) || !status.resources.as_ref().is_none_or(|r| same(&r.requests))
+}
