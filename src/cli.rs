@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use clap::{ArgAction, CommandFactory, Parser, ValueEnum};
 
+use crate::cause::registry;
+use crate::completion::{self, Typed};
 use crate::model::object::LabelSelector;
 use crate::model::selector_text;
 use crate::model::time::Time;
@@ -124,6 +126,9 @@ struct Args {
     version: Option<bool>,
 }
 
+/// The first word of a command line that asks for candidates; kubectl's script says it.
+const COMPLETE: &str = "__complete";
+
 const SCOPE: &str = "What to look at";
 const SOURCE: &str = "Where to read it";
 const OUTPUT: &str = "Output";
@@ -183,6 +188,8 @@ pub enum Task {
     Diagnose(Box<Job>),
     /// Write the page of a code; of all of them if `None`.
     Explain(Option<String>, Style),
+    /// Tell kubectl what the word at the cursor can be.
+    Complete(Typed),
 }
 
 /// A diagnosis to be made.
@@ -230,12 +237,27 @@ pub struct Scope {
     pub nodes: BTreeSet<String>,
 }
 
+/// The command as clap knows it, for the completion scripts.
+pub fn command() -> clap::Command {
+    Args::command()
+}
+
+/// What `--explain` takes, for completion.
+fn codes() -> Vec<(String, String)> {
+    registry::entries().iter().map(|entry| (entry.code.to_string(), entry.summary.to_string())).collect()
+}
+
 /// Reads the command line.
 ///
 /// # Errors
 /// clap's own message, with its exit code; help and version are such.
 pub fn parse(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Task, clap::Error> {
-    let args = Args::try_parse_from(args)?;
+    let words: Vec<std::ffi::OsString> = args.into_iter().collect();
+    if words.get(1).is_some_and(|word| word == COMPLETE) {
+        let typed: Vec<String> = words.iter().skip(2).map(|word| word.to_string_lossy().into_owned()).collect();
+        return Ok(Task::Complete(completion::read(&Args::command(), &codes(), &typed)));
+    }
+    let args = Args::try_parse_from(words)?;
     let color = args.color;
     let style = Style { width: width(), color: wants_color(color), ascii: args.ascii || !speaks_utf8() };
     if let Some(code) = args.explain {
@@ -372,6 +394,7 @@ mod tests {
         match parse(words) {
             Ok(Task::Diagnose(job)) => Ok(*job),
             Ok(Task::Explain(code, _)) => Err(format!("explain {code:?}")),
+            Ok(Task::Complete(typed)) => Err(format!("complete {typed:?}")),
             Err(e) => Err(e.to_string()),
         }
     }

@@ -173,9 +173,9 @@ fn takes_value(arg: &Arg) -> bool {
 }
 
 /// True if the next word is the flag's value: always, or, where the value may be left out, unless
-/// it is a flag.
+/// it is a flag; never where only `--flag=value` is understood.
 fn takes(arg: &Arg, word: &str) -> bool {
-    arg.get_num_args().is_none_or(|n| n.min_values() > 0) || !word.starts_with('-')
+    !arg.is_require_equals_set() && (arg.get_num_args().is_none_or(|n| n.min_values() > 0) || !word.starts_with('-'))
 }
 
 fn value_of(arg: &Arg, codes: &[(String, String)]) -> Kind {
@@ -230,6 +230,7 @@ mod tests {
             .arg(Arg::new("context").long("context"))
             .arg(Arg::new("token").long("token"))
             .arg(Arg::new("filename").short('f').long("filename"))
+            .arg(Arg::new("insecure").long("insecure").num_args(0..=1).require_equals(true))
             .arg(Arg::new("now").long("now").hide(true))
     }
 
@@ -262,6 +263,7 @@ mod tests {
             (&["--explain", "N"], Kind::Word(vec![("NodePorts".into(), String::new())]), "", "N"),
             (&["--explain", "-o", "j"], formats, "", "j"),
             (&["--explain", "NodePorts", ""], Kind::Free, "", ""),
+            (&["--insecure", "a"], ds(""), "", "a"),
             (&["--unknown", "a"], ds(""), "", "a"),
             (&["--", "-n"], ds(""), "", "-n"),
         ] {

@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 
 use crate::cause::{Severity, registry};
 use crate::cli::{FailOn, Format, Job, Scope, Source, Task};
+use crate::completion;
 use crate::diagnose::{Options, diagnose};
 use crate::model::daemon_set::DaemonSet;
 use crate::model::selector;
@@ -13,6 +14,7 @@ use crate::model::snapshot::Snapshot;
 use crate::render;
 use crate::report::{Outcome, Report};
 use crate::source::files::{self, Focus, ReadOptions};
+use crate::source::names;
 
 /// Does what was asked; returns the exit code.
 ///
@@ -28,6 +30,14 @@ pub fn run(task: Task, out: &mut impl Write) -> Result<u8> {
                     None => bail!("no cause has the code {code:?}; --explain without a code lists them"),
                 },
             }
+            Ok(0)
+        }
+        Task::Complete(typed) => {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let known = runtime.block_on(names::known(&typed));
+            // A credential plugin that still runs is not waited for.
+            runtime.shutdown_background();
+            out.write_all(completion::answer(&typed, &known).as_bytes())?;
             Ok(0)
         }
         Task::Diagnose(job) => once(&job, out),
@@ -135,7 +145,8 @@ fn write(job: &Job, reports: &[Report], out: &mut impl Write) -> io::Result<()> 
     let list = job.scope.names.len() != 1 || job.scope.all_namespaces;
     let style = &job.style;
     match job.format {
-        Format::Text if job.scope.names.is_empty() => render::survey::render(out, reports, style),
+        Format::Text if job.scope.names.is_empty() && job.scope.nodes.is_empty() => render::survey::render(out, reports, style),
+        Format::Text if !job.scope.nodes.is_empty() => render::node::render(out, reports, style),
         Format::Text => render::text::render(out, reports, style),
         Format::Wide => render::wide::render(out, reports, style),
         Format::Json => render::json::render(out, reports, list),

@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 
+use super::Style;
 use super::answer::answer;
 use super::palette::symbol;
 use super::safe;
@@ -20,14 +21,15 @@ const REMEDIES: usize = 2;
 const NAMES: usize = 160;
 
 /// Writes the reports.
-pub fn render(out: &mut impl Write, reports: &[Report]) -> io::Result<()> {
+pub fn render(out: &mut impl Write, reports: &[Report], style: &Style) -> io::Result<()> {
+    let mut text = Vec::new();
     for (i, report) in reports.iter().enumerate() {
         if i > 0 {
-            writeln!(out)?;
+            writeln!(text)?;
         }
-        one(out, report)?;
+        one(&mut text, report)?;
     }
-    Ok(())
+    if style.ascii { out.write_all(safe::ascii(&String::from_utf8_lossy(&text)).as_bytes()) } else { out.write_all(&text) }
 }
 
 /// Text that is shown as it is: no markup, link, mention or HTML.

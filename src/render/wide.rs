@@ -42,6 +42,28 @@ fn sign(verdict: Option<CheckVerdict>, ascii: bool) -> &'static str {
     }
 }
 
+/// A heading that is short enough for a narrow terminal.
+fn short(plugin: &str) -> &str {
+    match plugin {
+        "SchedulingGates" => "Gates",
+        "NodeUnschedulable" => "Cordon",
+        "NodeName" => "Name",
+        "TaintToleration" => "Taint",
+        "NodeAffinity" => "Affinity",
+        "NodePorts" => "Ports",
+        "NodeResourcesFit" => "Fit",
+        "VolumeRestrictions" => "VolRestr",
+        "NodeVolumeLimits" => "VolLimit",
+        "VolumeBinding" => "VolBind",
+        "VolumeZone" => "VolZone",
+        "PodTopologySpread" => "Spread",
+        "InterPodAffinity" => "PodAff",
+        "DynamicResources" => "Devices",
+        "NodeDeclaredFeatures" => "Features",
+        other => other,
+    }
+}
+
 fn verdict(node: &NodeReport, plugin: &str) -> Option<CheckVerdict> {
     node.checks.iter().find(|c| c.plugin == plugin).map(|c| c.verdict)
 }
@@ -61,16 +83,20 @@ fn matrix<W: Write>(screen: &mut Screen<W>, report: &Report, style: &Style) -> i
     let names = if screen.width() < 120 { longest.min(NAME) } else { longest.min(64) };
     let state = 13;
     let room = screen.width().saturating_sub(names.max(4) + 2 + state + CAUSES);
-    let mut blocks: Vec<Vec<&str>> = vec![vec!["WANTED"]];
+    let whole: usize = 8 + told.iter().map(|p| p.len() + 2).sum::<usize>();
+    let brief = whole > room;
+    let title = |plugin: &'static str| if brief { short(plugin) } else { plugin };
+    let mut blocks: Vec<Vec<(&str, &str)>> = vec![vec![("WANTED", "WANTED")]];
     let mut used = 8;
     for plugin in told {
-        if used + plugin.len() + 2 > room && blocks.last().is_some_and(|b| !b.is_empty()) {
+        let title = title(plugin);
+        if used + title.len() + 2 > room {
             blocks.push(Vec::new());
             used = 0;
         }
-        used += plugin.len() + 2;
+        used += title.len() + 2;
         if let Some(block) = blocks.last_mut() {
-            block.push(plugin);
+            block.push((plugin, title));
         }
     }
     let last = blocks.len().saturating_sub(1);
@@ -93,13 +119,20 @@ fn matrix<W: Write>(screen: &mut Screen<W>, report: &Report, style: &Style) -> i
     Ok(())
 }
 
-fn part<W: Write>(screen: &mut Screen<W>, report: &Report, columns: &[&str], names: usize, causes: bool, style: &Style) -> io::Result<()> {
+fn part<W: Write>(
+    screen: &mut Screen<W>,
+    report: &Report,
+    columns: &[(&str, &str)],
+    names: usize,
+    causes: bool,
+    style: &Style,
+) -> io::Result<()> {
     let mut heading = vec!["NODE", "STATE"];
-    heading.extend(columns);
+    heading.extend(columns.iter().map(|(_, title)| *title));
     if causes {
         heading.push("CAUSES");
     }
-    let taken: usize = names.max(4) + 2 + 13 + columns.iter().map(|c| c.len() + 2).sum::<usize>();
+    let taken: usize = names.max(4) + 2 + 13 + columns.iter().map(|(_, title)| title.len() + 2).sum::<usize>();
     let room = screen.width().saturating_sub(taken).max(CAUSES);
     let ellipsis = if style.ascii { "..." } else { "…" };
     let rows: Vec<Row> = report
@@ -107,7 +140,7 @@ fn part<W: Write>(screen: &mut Screen<W>, report: &Report, columns: &[&str], nam
         .iter()
         .map(|node| {
             let mut cells = vec![node.name.clone(), node.state.name().to_string()];
-            for column in columns {
+            for (column, _) in columns {
                 let value = if *column == "WANTED" {
                     node.should_run.map_or(Some(CheckVerdict::Unknown), |w| Some(if w { CheckVerdict::Pass } else { CheckVerdict::Fail }))
                 } else {

@@ -13,6 +13,8 @@ type m = map[string]any
 type generator struct {
 	*rand.Rand
 	nodes []string
+	// ports that the pod being drawn has already; the API refuses to have one twice.
+	ports map[string]bool
 }
 
 // Generate draws the world with that number.
@@ -185,6 +187,7 @@ func (g *generator) change() Change {
 }
 
 func (g *generator) bystander(name string) *bed.Object {
+	g.ports = map[string]bool{}
 	spec := m{"nodeName": pick(g, g.nodes...), "containers": g.containers(), "terminationGracePeriodSeconds": 0,
 		"tolerations": []any{m{"operator": "Exists"}}}
 	if g.chance(15) {
@@ -217,6 +220,7 @@ func (g *generator) daemonSet(name string) *bed.Object {
 }
 
 func (g *generator) podSpec(namespace string) m {
+	g.ports = map[string]bool{}
 	spec := m{"containers": g.containers(), "terminationGracePeriodSeconds": 0}
 	if g.chance(25) {
 		spec["nodeSelector"] = pick(g, m{"pool": "edge"}, m{"disk": "ssd"}, m{"kubernetes.io/os": "linux"}, m{"pool": "core", "disk": "hdd"})
@@ -250,7 +254,7 @@ func (g *generator) podSpec(namespace string) m {
 		if g.chance(40) {
 			init["restartPolicy"] = "Always"
 			if g.chance(30) {
-				init["ports"] = []any{g.port()}
+				g.withPort(init)
 			}
 		}
 		spec["initContainers"] = []any{init}
@@ -294,7 +298,7 @@ func (g *generator) nodeTerm() m {
 			m{"key": "pool", "operator": "NotIn", "values": []any{"edge"}},
 			m{"key": "disk", "operator": "Exists"},
 			m{"key": "disk", "operator": "DoesNotExist"},
-			m{"key": "tier", "operator": "Gt", "values": []any{pick(g, "1", "2", "-3")}},
+			m{"key": "tier", "operator": "Gt", "values": []any{pick(g, "0", "1", "2")}},
 			m{"key": "tier", "operator": "Lt", "values": []any{pick(g, "3", "8")}},
 			m{"key": "topology.kubernetes.io/zone", "operator": "In", "values": []any{pick(g, "north", "south")}},
 		))
@@ -340,7 +344,7 @@ func (g *generator) containers() []any {
 		}
 		container["resources"] = resources
 		if g.chance(35) {
-			container["ports"] = []any{g.port()}
+			g.withPort(container)
 		}
 		containers = append(containers, container)
 	}
@@ -361,16 +365,21 @@ func (g *generator) requests() m {
 	return requests
 }
 
-// port has the host port equal to the container port, which is what pods in
-// the host's network must have.
-func (g *generator) port() m {
-	number := pick(g, 80, 443, 9100)
-	port := m{"containerPort": number, "protocol": pick(g, "TCP", "TCP", "UDP")}
+// withPort gives a container a port, with the host port equal to the container
+// port, which is what pods in the host's network must have.
+func (g *generator) withPort(container m) {
+	number, protocol := pick(g, 80, 443, 9100), pick(g, "TCP", "TCP", "UDP")
+	key := fmt.Sprint(number, protocol)
+	if g.ports[key] {
+		return
+	}
+	g.ports[key] = true
+	port := m{"containerPort": number, "protocol": protocol}
 	if g.chance(80) {
 		port["hostPort"] = number
 		if g.chance(30) {
 			port["hostIP"] = pick(g, "127.0.0.1", "10.0.0.1", "0.0.0.0")
 		}
 	}
-	return port
+	container["ports"] = []any{port}
 }

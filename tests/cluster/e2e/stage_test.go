@@ -36,6 +36,9 @@ func scenario(t *testing.T, name string, act func(s *stage)) {
 		s := &stage{T: t, ctx: t.Context(), cluster: cluster, namespace: "s-" + name, without: map[string]bool{}}
 		defer func() {
 			s.ctx = context.Background()
+			if onlyReads(t, cluster) == 0 {
+				t.Errorf("the audit log has no request of the plugin")
+			}
 			s.restore()
 			clusters <- cluster
 		}()
