@@ -132,11 +132,14 @@ pub fn diagnose(snapshot: &Snapshot, ds: &DaemonSet, options: &Options) -> Repor
     workload_causes(&subject, &decisions, &counters, &mut causes);
     crate::rollout::assess(&subject, &decisions, &mut nodes, &mut rollout, &mut causes);
 
+    let correlations = rollout::correlation::correlate(&subject, &mut nodes);
+
     causes.sort_by(|a, b| a.order().cmp(&b.order()));
     for node in &mut nodes {
         node.causes.sort_by(|a, b| a.order().cmp(&b.order()));
         node.causes.dedup_by(|a, b| a.order() == b.order());
     }
+    let advice = crate::lint::advise(&subject, &nodes, &causes);
     let missing = missing(snapshot);
     let summary = summarize(&nodes, &causes, &missing);
     Report {
@@ -155,8 +158,8 @@ pub fn diagnose(snapshot: &Snapshot, ds: &DaemonSet, options: &Options) -> Repor
         summary,
         rollout,
         causes,
-        correlations: Vec::new(),
-        advice: Vec::new(),
+        correlations,
+        advice,
         nodes,
         missing,
     }
@@ -253,8 +256,9 @@ fn judge(subject: &Subject, info: &NodeInfo, decision: &Decision, pods: &[&Pod],
         } else if !pods.is_empty() && live.is_empty() {
             node.state = State::Terminating;
         }
-        for pod in pods.iter().filter(|p| p.is_terminating()) {
-            node.causes.extend(crate::lifecycle::causes(subject, Some(info), pod));
+        // Of a pod that is not wanted only its end matters, and whether its node is there to confirm it.
+        for pod in pods {
+            node.causes.extend(crate::lifecycle::leaving(subject, info, pod));
         }
         return;
     }
@@ -262,6 +266,9 @@ fn judge(subject: &Subject, info: &NodeInfo, decision: &Decision, pods: &[&Pod],
         node.state = if pods_known { State::Missing } else { State::Unknown };
         if pods_known {
             node.causes.extend(lacking.iter().cloned());
+            if lacking.is_empty() {
+                node.causes.extend(crate::lifecycle::pod_recreated::causes(subject, info.node.name()));
+            }
         }
         return;
     }

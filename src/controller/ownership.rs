@@ -66,10 +66,9 @@ pub fn pods_by_node<'a>(ds: &DaemonSet, pods: &'a [Pod]) -> BTreeMap<&'a str, Ve
     by_node
 }
 
-/// The hash of the current revision: that of the newest revision the DaemonSet owns.
+/// The hash of the current revision.
 pub fn current_hash<'a>(ds: &DaemonSet, revisions: &'a [ControllerRevision]) -> Option<&'a str> {
-    let newest = revisions.iter().filter(|r| owns_revision(ds, r)).max_by_key(|r| r.revision)?;
-    newest.metadata.labels.get(HASH_LABEL).map(String::as_str)
+    crate::rollout::revision::current(ds, revisions).map(crate::rollout::revision::hash)
 }
 
 /// True if the pod is of the current template; `None` if that cannot be told.

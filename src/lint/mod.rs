@@ -1,8 +1,18 @@
 //! Advice on the DaemonSet itself: what harms nothing now and may harm later.
+//!
+//! A table of rules, each with the codes of the causes that it bears on: a normal report shows only
+//! advice that bears on what is wrong, `--lint` shows all.
+
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
 use crate::cause::{Evidence, Remedy};
+use crate::diagnose::Subject;
+use crate::report::NodeReport;
+
+mod rollout;
+mod template;
 
 /// One piece of advice.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -20,4 +30,231 @@ pub struct Advice {
     /// The codes of the report's causes that the advice bears on; empty if it bears on none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bears_on: Vec<&'static str>,
+}
+
+/// A rule of the table.
+pub struct Rule {
+    /// The stable code.
+    pub code: &'static str,
+    /// What it asks for, in one line.
+    pub summary: &'static str,
+    /// The codes of causes that the advice bears on, if the report has them.
+    pub bears: &'static [&'static str],
+    check: fn(&Subject) -> Option<Found>,
+}
+
+/// What a rule found.
+struct Found {
+    message: String,
+    evidence: Vec<Evidence>,
+    remedies: Vec<Remedy>,
+    /// Nodes that the advice is about; it bears only on their causes. Empty for all.
+    nodes: BTreeSet<String>,
+}
+
+impl Found {
+    fn new(message: impl Into<String>) -> Self {
+        Found { message: message.into(), evidence: Vec::new(), remedies: Vec::new(), nodes: BTreeSet::new() }
+    }
+
+    /// With a field of the DaemonSet as evidence.
+    fn evidence(mut self, subject: &Subject, field: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
+        self.evidence.push(Evidence::new(subject.object(), field, value));
+        self
+    }
+}
+
+/// The rules, by code.
+pub static RULES: &[Rule] = &[
+    Rule {
+        code: "cost",
+        summary: "What the DaemonSet takes of the cluster: its nodes times its requests",
+        bears: &[],
+        check: template::cost,
+    },
+    Rule {
+        code: "hash-collisions",
+        summary: "Two templates of the DaemonSet had the same hash",
+        bears: &[],
+        check: rollout::hash_collisions,
+    },
+    Rule {
+        code: "legacy-master-toleration",
+        summary: "Tolerate node-role.kubernetes.io/control-plane, not only the former master taint",
+        bears: &["TaintToleration"],
+        check: template::legacy_master_toleration,
+    },
+    Rule {
+        code: "memory-overcommit",
+        summary: "Request the memory that the limit allows to use",
+        bears: &["Evicted", "OOMKilled"],
+        check: template::memory_overcommit,
+    },
+    Rule {
+        code: "no-priority-class",
+        summary: "Give the pods a priority class, so that others make room for them",
+        bears: &["NodeResourcesFit", "NodePorts", "Evicted", "KubeletPreempted", "PreemptionPending"],
+        check: template::no_priority_class,
+    },
+    Rule {
+        code: "no-readiness-probe",
+        summary: "Have a readiness probe, or a rollout takes broken pods for good ones",
+        bears: &["CrashLoop", "OOMKilled"],
+        check: template::no_readiness_probe,
+    },
+    Rule {
+        code: "no-requests",
+        summary: "Request cpu and memory: pods without requests are evicted first",
+        bears: &["Evicted", "KubeletPreempted", "OOMKilled"],
+        check: template::no_requests,
+    },
+    Rule {
+        code: "orphaned-revisions",
+        summary: "ControllerRevisions that match the selector belong to nobody",
+        bears: &[],
+        check: rollout::orphaned_revisions,
+    },
+    Rule {
+        code: "privileged-in-guarded-namespace",
+        summary: "The namespace's Pod Security level forbids what the template asks for",
+        bears: &["CreatePodSecurity"],
+        check: template::privileged_in_guarded_namespace,
+    },
+    Rule {
+        code: "slow-rollout",
+        summary: "One node after the other takes long on many nodes",
+        bears: &["RolloutBudget"],
+        check: rollout::slow_rollout,
+    },
+    Rule {
+        code: "surge-blocked",
+        summary: "With maxSurge the new pod would not fit beside the old one",
+        bears: &["RolloutSurgeBlocked", "NodePorts", "NodeResourcesFit"],
+        check: rollout::surge_blocked,
+    },
+    Rule {
+        code: "tolerates-everything",
+        summary: "A toleration for every taint lets the pods on virtual and dying nodes, too",
+        bears: &["KubeletSilent", "NodeResourcesFit"],
+        check: template::tolerates_everything,
+    },
+    Rule {
+        code: "undeclared-host-ports",
+        summary: "Declare the ports of pods on the host's network, so that the scheduler sees clashes",
+        bears: &["CrashLoop", "RolloutSurgeBlocked"],
+        check: template::undeclared_host_ports,
+    },
+    Rule {
+        code: "unpinned-image",
+        summary: "Name a version of the image, not latest or none",
+        bears: &["ImagePull", "CrashLoop"],
+        check: template::unpinned_image,
+    },
+];
+
+/// The advice, by code.
+pub fn advise(subject: &Subject, nodes: &[NodeReport], workload: &[crate::cause::Cause]) -> Vec<Advice> {
+    let advise = |rule: &Rule| {
+        let found = (rule.check)(subject)?;
+        let about = |n: &&NodeReport| found.nodes.is_empty() || found.nodes.contains(&n.name);
+        let present: BTreeSet<&str> = nodes.iter().filter(about).flat_map(|n| &n.causes).chain(workload).map(|c| c.code).collect();
+        Some(Advice {
+            code: rule.code,
+            message: found.message,
+            evidence: found.evidence,
+            remedies: found.remedies,
+            bears_on: rule.bears.iter().copied().filter(|code| present.contains(code)).collect(),
+        })
+    };
+    RULES.iter().filter_map(advise).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::snapshot::Snapshot;
+    use serde_json::{Value, json};
+
+    /// The codes of the advice on a DaemonSet with this spec on two nodes.
+    fn codes(spec: Value) -> Vec<&'static str> {
+        let mut snapshot = Snapshot::default();
+        for name in ["n1", "n2"] {
+            let node = json!({"metadata": {"name": name}, "status": {"allocatable": {"cpu": "1", "memory": "1Gi", "pods": "10"}}});
+            snapshot.objects.nodes.items.push(serde_json::from_value(node).unwrap());
+            let pod = json!({"metadata": {"name": format!("p-{name}"), "namespace": "ns",
+                    "ownerReferences": [{"kind": "DaemonSet", "name": "ds", "uid": "u", "controller": true}]},
+                "spec": {"nodeName": name, "containers": spec["template"]["spec"]["containers"], "hostNetwork": spec["template"]["spec"]["hostNetwork"]},
+                "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}});
+            snapshot.objects.pods.items.push(serde_json::from_value(pod).unwrap());
+        }
+        let namespace = json!({"metadata": {"name": "ns", "labels": {"pod-security.kubernetes.io/enforce": "baseline"}}});
+        snapshot.objects.namespaces.items.push(serde_json::from_value(namespace).unwrap());
+        let ds = serde_json::from_value(json!({"metadata": {"name": "ds", "namespace": "ns", "uid": "u"}, "spec": spec})).unwrap();
+        advise(&Subject::new(&snapshot, &ds), &[], &[]).into_iter().map(|a| a.code).collect()
+    }
+
+    /// A spec that nothing is to be said of but its cost, changed.
+    fn with(change: impl Fn(&mut Value)) -> Value {
+        let mut spec = json!({
+            "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}},
+            "template": {"spec": {"priorityClassName": "system-node-critical", "containers": [{
+                "name": "c", "image": "reg/c:1.2", "readinessProbe": {"tcpSocket": {"port": 1}},
+                "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"memory": "64Mi"}}}]}}
+        });
+        change(&mut spec);
+        spec
+    }
+
+    #[test]
+    fn each_rule_has_its_fault() {
+        let pod = |key: &'static str, value: Value| move |s: &mut Value| s["template"]["spec"][key] = value.clone();
+        let container = |key: &'static str, value: Value| move |s: &mut Value| s["template"]["spec"]["containers"][0][key] = value.clone();
+        let surge = |s: &mut Value| s["updateStrategy"]["rollingUpdate"] = json!({"maxUnavailable": 0, "maxSurge": 1});
+        for (spec, want) in [
+            (with(|_| ()), vec!["cost"]),
+            (with(container("resources", json!({}))), vec!["no-requests"]),
+            (with(container("image", json!("reg:5000/c"))), vec!["cost", "unpinned-image"]),
+            (with(container("image", json!("c:latest"))), vec!["cost", "unpinned-image"]),
+            (with(container("image", json!("c@sha256:0"))), vec!["cost"]),
+            (with(container("readinessProbe", json!(null))), vec!["cost", "no-readiness-probe"]),
+            (with(pod("priorityClassName", json!(""))), vec!["cost", "no-priority-class"]),
+            (
+                with(container("resources", json!({"requests": {"cpu": "1", "memory": "1Mi"}, "limits": {"memory": "1Gi"}}))),
+                vec!["cost", "memory-overcommit"],
+            ),
+            (with(pod("tolerations", json!([{"operator": "Exists"}]))), vec!["cost", "tolerates-everything"]),
+            (
+                with(pod("tolerations", json!([{"key": "node-role.kubernetes.io/master", "operator": "Exists"}]))),
+                vec!["cost", "legacy-master-toleration"],
+            ),
+            (with(pod("hostNetwork", json!(true))), vec!["cost", "privileged-in-guarded-namespace", "undeclared-host-ports"]),
+            (with(surge), vec!["cost"]),
+            (
+                with(|s| {
+                    surge(s);
+                    container("ports", json!([{"containerPort": 80, "hostPort": 80}]))(s);
+                }),
+                vec!["cost", "privileged-in-guarded-namespace", "surge-blocked"],
+            ),
+            (
+                with(|s| {
+                    surge(s);
+                    container("resources", json!({"requests": {"cpu": "600m", "memory": "64Mi"}}))(s);
+                }),
+                vec!["cost", "surge-blocked"],
+            ),
+        ] {
+            assert_eq!(codes(spec.clone()), want, "{spec}");
+        }
+    }
+
+    #[test]
+    fn the_table_is_sorted() {
+        let codes: Vec<&str> = RULES.iter().map(|r| r.code).collect();
+        let mut sorted = codes.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(codes, sorted);
+        assert!(RULES.iter().all(|r| !r.summary.is_empty()));
+    }
 }

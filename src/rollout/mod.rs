@@ -1,27 +1,132 @@
 //! The rollout: what the strategy allows, how far it is, and what holds it up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::cause::{Cause, Entry};
+use crate::cause::command::command;
+use crate::cause::{Cause, Entry, Remedy, RemedyKind, Severity};
 use crate::controller::should_run::Decision;
 use crate::diagnose::Subject;
 use crate::report::{NodeReport, Rollout};
+use rollout_budget::{Place, Places};
 
+pub mod changes;
+pub mod correlation;
 pub mod old_revision;
+pub mod progress;
+pub mod revision;
+pub mod rollout_budget;
+pub mod rollout_on_delete;
+pub mod rollout_surge_blocked;
 pub mod status;
 
 /// The pages of this folder's codes.
-pub static ENTRIES: &[&Entry] = &[&old_revision::ENTRY];
+pub static ENTRIES: &[&Entry] = &[&old_revision::ENTRY, &rollout_budget::ENTRY, &rollout_on_delete::ENTRY, &rollout_surge_blocked::ENTRY];
 
 /// Completes the rollout's part of the report: the budget, who uses it up, what waits, and the
 /// causes that follow.
-pub fn assess(
-    subject: &Subject,
-    _decisions: &BTreeMap<&str, Decision>,
-    _nodes: &mut [NodeReport],
+pub fn assess<'a>(
+    subject: &Subject<'a>,
+    decisions: &BTreeMap<&'a str, Decision>,
+    nodes: &mut [NodeReport],
     rollout: &mut Rollout,
-    _causes: &mut Vec<Cause>,
+    causes: &mut Vec<Cause>,
 ) {
-    let own = subject.snapshot.controller_revisions.iter().filter(|r| crate::controller::ownership::owns_revision(subject.ds, r));
-    rollout.revision = own.map(|r| r.revision).max();
+    rollout.revision = subject.hash.and_then(|h| revision::number(subject, h));
+    rollout.revisions = revision::counts(subject);
+    let known = subject.snapshot.nodes.is_complete() && subject.snapshot.pods.is_complete();
+    let places = Places::find(subject, decisions).filter(|_| known);
+    if rollout.strategy == "OnDelete" {
+        let cause = rollout_on_delete::cause(subject);
+        rollout.phase = if cause.is_some() { "waiting-for-delete" } else { "complete" };
+        rollout.waiting = places.map_or_else(Vec::new, |p| owned(p.of(&[Place::Old, Place::Replaceable])));
+        causes.extend(cause);
+    } else if let (Some(places), Some(unavailable), Some(surge)) = (places, rollout.max_unavailable, rollout.max_surge) {
+        rolling(subject, &places, (unavailable, surge), nodes, rollout, causes);
+    } else {
+        rollout.phase = "unknown";
+    }
+    if rollout.phase != "complete"
+        && let Some((old, new)) = revision::previous(subject).zip(subject.hash.and_then(|h| revision::find(subject, h)))
+    {
+        rollout.changes = changes::changes(old, new);
+    }
+    let severity = match rollout.phase {
+        "stuck" => Severity::Error,
+        "waiting-for-delete" => Severity::Warning,
+        _ => Severity::Info,
+    };
+    for cause in nodes.iter_mut().flat_map(|n| &mut n.causes).filter(|c| c.code == old_revision::ENTRY.code) {
+        cause.severity = severity;
+    }
+}
+
+fn rolling(
+    subject: &Subject,
+    places: &Places,
+    (max_unavailable, max_surge): (i64, i64),
+    nodes: &[NodeReport],
+    rollout: &mut Rollout,
+    causes: &mut Vec<Cause>,
+) {
+    let surge = max_surge > 0;
+    let failing: BTreeSet<&str> = nodes.iter().filter(|n| is_failing(n)).map(|n| n.name.as_str()).collect();
+    let hard = |node: &str| failing.contains(node);
+    let blockers = if surge { places.surging() } else { places.unavailable() };
+    let waiting = places.waiting();
+    let allowed = if surge { max_surge } else { max_unavailable };
+    let stalled = progress::stalled(subject);
+    let patience = i64::from(subject.ds.spec.min_ready_seconds.max(0));
+    let phase = progress::phase(places, surge, allowed, stalled.unwrap_or(0).saturating_sub(patience), hard);
+    let stuck = phase == "stuck";
+    rollout.unavailable = Some(count(places.unavailable().len()));
+    rollout.blocked_by = owned(blockers.clone());
+    rollout.waiting = owned(waiting.clone());
+    if rollout.phase != "unobserved" {
+        rollout.phase = phase;
+    }
+    if phase != "complete" {
+        rollout.stalled_seconds = stalled;
+    }
+    if !surge && !waiting.is_empty() && count(blockers.len()) >= allowed {
+        causes.push(rollout_budget::cause(subject, &blockers, allowed, &waiting, stuck));
+    }
+    if surge {
+        let blocked: Vec<&str> = places.of(&[Place::Changing]).into_iter().filter(|n| hard(n)).collect();
+        let codes: BTreeSet<&str> =
+            nodes.iter().filter(|n| blocked.contains(&n.name.as_str())).flat_map(|n| &n.causes).map(|c| c.code).collect();
+        if !blocked.is_empty() {
+            let codes: Vec<&str> = codes.into_iter().collect();
+            causes.push(rollout_surge_blocked::cause(subject, &blocked, &codes, allowed, stuck));
+        }
+    }
+}
+
+/// True if what keeps the node's pod from being available does not pass by itself.
+fn is_failing(node: &NodeReport) -> bool {
+    node.causes.iter().any(|c| c.severity == Severity::Error && c.code != old_revision::ENTRY.code)
+}
+
+/// Back to the revision before the current one.
+fn undo(subject: &Subject) -> Remedy {
+    let meta = &subject.ds.metadata;
+    let name = format!("ds/{}", meta.name);
+    let to = revision::previous(subject).map(|r| r.revision);
+    let revision = to.map(|r| format!("--to-revision={r}"));
+    let mut line = vec!["kubectl", "-n", &meta.namespace, "rollout", "undo", &name];
+    line.extend(revision.as_deref());
+    Remedy {
+        title: to
+            .map_or("if the new revision is bad, roll back".into(), |r| format!("if the new revision is bad, roll back to revision {r}")),
+        kind: RemedyKind::Daemonset,
+        command: Some(command(line)),
+        effect: None,
+    }
+}
+
+fn owned(names: Vec<&str>) -> Vec<String> {
+    names.into_iter().map(str::to_string).collect()
+}
+
+fn count(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
 }

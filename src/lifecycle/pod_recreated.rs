@@ -1,0 +1,152 @@
+//! PodRecreated: the node's pods fail and are replaced too fast to be seen; their events stay.
+//!
+//! Upstream: `podsShouldBeOnNode` of `pkg/controller/daemon/daemon_controller.go` (v1.37.2): events
+//! `FailedDaemonPod` and `SucceededDaemonPod` on the DaemonSet, which name the pod and the node.
+
+use super::{evicted, kubelet_rejected, shortened};
+use crate::cause::command::command;
+use crate::cause::{Cause, Entry, Remedy, Stage};
+use crate::diagnose::Subject;
+use crate::model::event::Event;
+use crate::model::time::Age;
+
+/// The page.
+pub static ENTRY: Entry = Entry {
+    code: "PodRecreated",
+    stage: Stage::Kubelet,
+    summary: "The node's pods end and are replaced again and again",
+    doc: "\
+## What it means
+Each pod that the controller makes for the node ends soon; the controller deletes it and makes another, with a back-off that grows to 15
+minutes. At the moment of looking there is none.
+
+## How it is recognised
+Events of the DaemonSet (FailedDaemonPod, SucceededDaemonPod) name a pod of the node that is gone, and no event of that pod's kubelet is
+left that says why it ended. Where one is left, its own code is reported instead (Evicted, KubeletRejected).
+
+## How to check by hand
+    kubectl -n NAMESPACE get events --field-selector involvedObject.kind=DaemonSet,involvedObject.name=NAME
+    kubectl -n NAMESPACE get pods -o wide --field-selector spec.nodeName=NODE --watch
+
+## How to fix it
+Watch the next pod to see how it ends, and see the kubelet's log on the node.
+",
+};
+
+/// Seconds after which such an event says nothing of now: twice the controller's longest back-off.
+const WINDOW: i64 = 1800;
+
+/// Why the node's last pods ended, from events, for a node that has no pod.
+pub fn causes(subject: &Subject, node: &str) -> Vec<Cause> {
+    let snapshot = subject.snapshot;
+    let recent = |e: &&Event| e.last_seen().is_some_and(|t| snapshot.now.seconds_since(t) <= WINDOW);
+    let own = snapshot.events_of(subject.ds);
+    let on_node = format!(" on node {node},");
+    let end = own
+        .iter()
+        .rev()
+        .copied()
+        .filter(recent)
+        .find(|e| matches!(e.reason.as_str(), "FailedDaemonPod" | "SucceededDaemonPod") && e.message.contains(&on_node));
+    let prefix = format!("{}-", subject.ds.metadata.name);
+    let said = snapshot
+        .events
+        .iter()
+        .filter(|e| {
+            let o = &e.involved_object;
+            o.kind == "Pod" && o.namespace == subject.ds.metadata.namespace && o.name.starts_with(&prefix) && e.source.host == node
+        })
+        .filter(|e| e.reason == "Evicted" || kubelet_rejected::is_refusal(&e.reason))
+        .filter(recent)
+        .filter(|e| {
+            let named = |end: &Event| end.message.contains(&format!("/{} ", e.involved_object.name));
+            // A longer name of another workload starts alike: the DaemonSet's own event is the proof.
+            end.is_none_or(|_| own.iter().any(|end| named(end))) && suffix_is_generated(&e.involved_object.name, &prefix)
+        })
+        .max_by_key(|e| e.last_seen());
+    let times = own.iter().filter(|e| e.message.contains(&on_node)).map(|e| e.times()).sum::<i32>();
+    match (said, end) {
+        (Some(event), _) => ended(subject, event, times),
+        (None, Some(event)) => vec![replaced(subject, node, event, times)],
+        (None, None) => Vec::new(),
+    }
+}
+
+/// True if only the five characters of a generated name follow the prefix.
+fn suffix_is_generated(name: &str, prefix: &str) -> bool {
+    name.strip_prefix(prefix).is_some_and(|s| s.len() == 5 && !s.contains('-'))
+}
+
+fn ended(subject: &Subject, event: &Event, times: i32) -> Vec<Cause> {
+    let ago = event.last_seen().map_or(String::new(), |t| format!(" {} ago", Age(subject.snapshot.now.seconds_since(t))));
+    let pod = format!("Pod/{}/{}", event.involved_object.namespace, event.involved_object.name);
+    let again = if times > 1 { format!(", {times} pods so far") } else { String::new() };
+    let said = shortened(&event.message);
+    let cause = |entry: &'static Entry, detail: &str| {
+        let message = format!("the node's last pod ended with {}{ago}{again}: {said}", event.reason);
+        Cause::new(entry, detail, message).evidence(&pod, format!("event {}", event.reason), said.as_str()).remedy(see_events(subject))
+    };
+    if event.reason == "Evicted" {
+        return evicted::pressures(&event.message).into_iter().map(|p| cause(&evicted::ENTRY, p)).collect();
+    }
+    vec![cause(&kubelet_rejected::ENTRY, &event.reason)]
+}
+
+fn replaced(subject: &Subject, node: &str, event: &Event, times: i32) -> Cause {
+    let ago = event.last_seen().map_or(String::new(), |t| format!(", last {} ago", Age(subject.snapshot.now.seconds_since(t))));
+    let message = format!("{times} pods of node {node} have ended and were deleted{ago}; none is there now");
+    Cause::new(&ENTRY, "", message)
+        .evidence(subject.object(), format!("event {}", event.reason), shortened(&event.message))
+        .remedy(see_events(subject))
+}
+
+fn see_events(subject: &Subject) -> Remedy {
+    let meta = &subject.ds.metadata;
+    let selector = format!("--field-selector=involvedObject.kind=DaemonSet,involvedObject.name={}", meta.name);
+    Remedy::inspect("see how often the controller replaced it", command(["kubectl", "-n", &meta.namespace, "get", "events", &selector]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lifecycle::bed::{NOW, names, node};
+    use crate::model::daemon_set::DaemonSet;
+    use crate::model::snapshot::Snapshot;
+    use crate::model::time::Time;
+    use serde_json::{Value, json};
+
+    fn event(kind: &str, name: &str, reason: &str, message: &str, at: &str) -> Value {
+        json!({"metadata": {"name": "e", "namespace": "ns"}, "involvedObject": {"kind": kind, "namespace": "ns", "name": name},
+            "reason": reason, "message": message, "source": {"component": "kubelet", "host": "n1"}, "lastTimestamp": at})
+    }
+
+    #[test]
+    fn what_ended_the_pods_is_read_from_events() {
+        let failed = |node: &str, at: &str| {
+            event(
+                "DaemonSet",
+                "ds",
+                "FailedDaemonPod",
+                &format!("Found failed daemon pod ns/ds-abcde on node {node}, will try to kill it"),
+                at,
+            )
+        };
+        let soon = "2026-11-30T11:59:00Z";
+        let evicted = event("Pod", "ds-abcde", "Evicted", "The node had condition: [DiskPressure]. ", soon);
+        let other = event("Pod", "ds-more-abcde", "OutOfcpu", "", soon);
+        let full = event("Pod", "ds-abcde", "OutOfcpu", "Node didn't have enough resource: cpu", soon);
+        for (events, want) in [
+            (vec![failed("n1", soon), evicted], vec!["Evicted DiskPressure"]),
+            (vec![failed("n1", soon), full], vec!["KubeletRejected OutOfcpu"]),
+            (vec![failed("n1", soon), other], vec!["PodRecreated"]),
+            (vec![failed("n2", soon)], vec![]),
+            (vec![failed("n1", "2026-11-30T09:00:00Z")], vec![]),
+        ] {
+            let mut snapshot = Snapshot { now: Time::parse(NOW).unwrap(), ..Snapshot::default() };
+            snapshot.objects.nodes.items.push(serde_json::from_value(node("True")).unwrap());
+            snapshot.objects.events.items.extend(events.into_iter().map(|e| serde_json::from_value(e).unwrap()));
+            let ds: DaemonSet = serde_json::from_value(json!({"metadata": {"name": "ds", "namespace": "ns"}})).unwrap();
+            assert_eq!(names(&causes(&Subject::new(&snapshot, &ds), "n1")), want);
+        }
+    }
+}
