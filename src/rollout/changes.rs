@@ -56,14 +56,15 @@ fn objects(path: &mut Vec<String>, old: &Map<String, Value>, new: &Map<String, V
 fn keyed(path: &mut Vec<String>, key: &str, old: &[Value], new: &[Value], found: &mut Vec<String>) {
     let name = |v: &Value| v.get(key).and_then(Value::as_str).unwrap_or_default().to_string();
     let last = path.last().cloned().unwrap_or_default();
+    let place = path.get(..path.len().saturating_sub(1)).unwrap_or_default().to_vec();
     for item in old {
         let Some(other) = new.iter().find(|o| name(o) == name(item)) else {
-            found.push(sentence(path, &format!("{} {} removed", singular(&last), name(item))));
+            found.push(sentence(&place, &format!("{} {} removed", singular(&last), name(item))));
             continue;
         };
         if last == "env" {
             if item != other {
-                found.push(sentence(path, &format!("variable {} changed", name(item))));
+                found.push(sentence(&place, &format!("variable {} changed", name(item))));
             }
             continue;
         }
@@ -74,7 +75,7 @@ fn keyed(path: &mut Vec<String>, key: &str, old: &[Value], new: &[Value], found:
         path.extend(list);
     }
     for item in new.iter().filter(|i| !old.iter().any(|o| name(o) == name(i))) {
-        found.push(sentence(path, &format!("{} {} added", singular(&last), name(item))));
+        found.push(sentence(&place, &format!("{} {} added", singular(&last), name(item))));
     }
 }
 

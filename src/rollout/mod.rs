@@ -42,7 +42,7 @@ pub fn assess<'a>(
         causes.extend(cause);
     } else if let (Some(places), Some(unavailable), Some(surge)) = (places, rollout.max_unavailable, rollout.max_surge) {
         rolling(subject, &places, (unavailable, surge), nodes, rollout, causes);
-    } else {
+    } else if rollout.phase != "unobserved" {
         rollout.phase = "unknown";
     }
     if rollout.phase != "complete"
