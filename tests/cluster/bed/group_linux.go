@@ -7,3 +7,10 @@ import "syscall"
 func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
+
+// EndWithParent has the kernel ask this program to end when the one that
+// started it (go test) is killed and can't pass that on.
+func EndWithParent() {
+	const setParentDeathSignal = 1 // PR_SET_PDEATHSIG
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, setParentDeathSignal, uintptr(syscall.SIGTERM), 0)
+}

@@ -22,6 +22,7 @@ const daemonSetsPerWorld = 10
 func TestMain(m *testing.M) {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	bed.EndWithParent()
 	go func() {
 		<-stop
 		bed.KillAll()

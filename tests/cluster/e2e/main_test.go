@@ -31,6 +31,7 @@ func TestMain(m *testing.M) { os.Exit(run(m)) }
 func run(m *testing.M) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	bed.EndWithParent()
 	go func() {
 		<-ctx.Done()
 		bed.KillAll()
