@@ -68,6 +68,8 @@ pub struct Features {
     pub node_declared_features: bool,
     /// `VolumeLimitScaling`.
     pub volume_limit_scaling: bool,
+    /// A pod's overhead has to equal its RuntimeClass's exactly, not only rounded to thousandths.
+    pub exact_overhead: bool,
     /// The NodeName plugin answers in PreFilter, with the text of a pre-filtered node.
     pub node_name_prefilters: bool,
 }
@@ -87,6 +89,7 @@ impl ServerVersion {
             dra_extended_resources: from(36),
             node_declared_features: from(36),
             volume_limit_scaling: from(37),
+            exact_overhead: from(37),
             node_name_prefilters: from(36),
         }
     }

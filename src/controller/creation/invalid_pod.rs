@@ -6,6 +6,9 @@
 use super::refusal;
 use crate::cause::{Cause, Entry, Stage};
 use crate::diagnose::Subject;
+use crate::model::object::LabelSelector;
+use crate::model::pod::{Container, PodSpec, ResourceRequirements};
+use crate::model::pod_requests::{container_limits, container_requests, pod_level_requests};
 
 /// The page.
 pub static ENTRY: Entry = Entry {
@@ -18,7 +21,8 @@ The template was accepted, but the pod that comes of it is not valid: admission 
 request, a webhook edited it), or a field may not be set on a pod.
 
 ## How it is recognised
-A FailedCreate event says `Pod ... is invalid` with the field and the reason.
+A FailedCreate event says `Pod ... is invalid` with the field and the reason. The common mistakes (a request above its limit, pod-level
+resources below those of the containers, a host port asked for twice) are found from the template, too.
 
 ## How to check by hand
     kubectl -n NAMESPACE describe ds NAME
@@ -34,6 +38,158 @@ pub fn from_event(subject: &Subject, text: &str) -> Option<Vec<Cause>> {
     let (_, rest) = text.split_once("\" is invalid: ")?;
     let rest = rest.trim_start_matches('[');
     let field = rest.split(": ").next().unwrap_or_default();
-    let message = format!("the pod made from the template is not valid: {rest}");
-    Some(vec![refusal(&ENTRY, field, message).evidence(subject.object(), format!("spec.template.{field}"), rest)])
+    Some(vec![cause(subject, field, rest)])
+}
+
+fn cause(subject: &Subject, field: &str, words: &str) -> Cause {
+    let message = format!("the pod made from the template is not valid: {words}");
+    refusal(&ENTRY, field, message).evidence(subject.object(), format!("spec.template.{field}"), words)
+}
+
+/// What the pod, with the API server's defaults and admission's share, would be refused for.
+pub fn foreseen(subject: &Subject) -> Vec<Cause> {
+    let spec = &subject.fresh.spec;
+    let mut found: Vec<(String, String)> = Vec::new();
+    requests_above_limits(spec, &mut found);
+    pod_level_resources(subject, &mut found);
+    duplicate_host_ports(spec, &mut found);
+    if spec.host_users == Some(false) && spec.host_network {
+        found.push(("spec.hostNetwork".into(), "hostNetwork may not be set when hostUsers is false".into()));
+    }
+    if !spec.node_name.is_empty() && !spec.scheduling_gates.is_empty() {
+        found.push(("spec.nodeName".into(), "nodeName may not be set while there are scheduling gates".into()));
+    }
+    match_label_keys(subject, &mut found);
+    huge_pages_alone(spec, &mut found);
+    toleration_operators(spec, subject.features.toleration_comparison, &mut found);
+    found.into_iter().map(|(field, words)| cause(subject, &field, &words)).collect()
+}
+
+/// Every container with its field.
+fn containers(spec: &PodSpec) -> impl Iterator<Item = (String, &Container)> {
+    let of = |field: &'static str| move |(i, c)| (format!("spec.{field}[{i}]"), c);
+    let init = spec.init_containers.iter().enumerate().map(of("initContainers"));
+    spec.containers.iter().enumerate().map(of("containers")).chain(init)
+}
+
+fn requests_above_limits(spec: &PodSpec, found: &mut Vec<(String, String)>) {
+    for (field, container) in containers(spec) {
+        let Container { resources: ResourceRequirements { limits, requests, .. }, .. } = container;
+        for (name, request) in requests {
+            match limits.get(name) {
+                Some(limit) if request.rounded_to_milli() > limit.rounded_to_milli() => {
+                    let words = format!("container {} requests {request} {name}, its limit is {limit}", container.name);
+                    found.push((format!("{field}.resources.requests"), words));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn pod_level_resources(subject: &Subject, found: &mut Vec<(String, String)>) {
+    let spec = &subject.fresh.spec;
+    let Some(own) = spec.resources.as_ref().filter(|_| subject.features.pod_level_resources) else { return };
+    let requests = pod_level_requests(spec, own);
+    for (name, sum) in container_requests(spec) {
+        if let Some(request) = requests.get(&name).filter(|r| sum > **r) {
+            let words = format!("the pod as a whole requests {request} {name}, its containers request {sum}");
+            found.push((format!("spec.resources.requests[{name}]"), words));
+        }
+    }
+    for (name, request) in &requests {
+        if let Some(limit) = own.limits.get(name).filter(|l| request > *l) {
+            found.push(("spec.resources.requests".into(), format!("the pod as a whole requests {request} {name}, its limit is {limit}")));
+        }
+    }
+    for (i, container) in spec.containers.iter().enumerate() {
+        for (name, limit) in &container.resources.limits {
+            if let Some(whole) = own.limits.get(name).filter(|w| limit > *w) {
+                let words = format!("container {} has limit {limit} {name}, the pod as a whole {whole}", container.name);
+                found.push((format!("spec.resources.containers[{i}][{name}].limits"), words));
+            }
+        }
+    }
+    for (name, sum) in container_limits(spec).into_iter().filter(|(n, _)| n.starts_with("hugepages-")) {
+        if let Some(limit) = own.limits.get(&name).filter(|l| sum > **l) {
+            let words = format!("the pod as a whole has limit {limit} {name}, its containers have {sum}");
+            found.push((format!("spec.resources.limits[{name}]"), words));
+        }
+    }
+}
+
+/// Upstream compares protocol, address and port as they are spelled: among all containers, but
+/// for init containers within each.
+fn duplicate_host_ports(spec: &PodSpec, found: &mut Vec<(String, String)>) {
+    for (field, list) in [("containers", &spec.containers), ("initContainers", &spec.init_containers)] {
+        let mut seen = std::collections::HashSet::new();
+        for (i, container) in list.iter().enumerate() {
+            if field == "initContainers" {
+                seen.clear();
+            }
+            for (j, port) in container.ports.iter().enumerate() {
+                let host_port = if port.host_port == 0 && spec.host_network { port.container_port } else { port.host_port };
+                let protocol = if port.protocol.is_empty() { "TCP" } else { &port.protocol };
+                if host_port != 0 && !seen.insert((protocol, port.host_ip.as_str(), host_port)) {
+                    let words = format!("host port {protocol}/{host_port} is asked for twice");
+                    found.push((format!("spec.{field}[{i}].ports[{j}].hostPort"), words));
+                }
+            }
+        }
+    }
+}
+
+/// Hugepages may not be all that a container, or the pod as a whole, asks for.
+fn huge_pages_alone(spec: &PodSpec, found: &mut Vec<(String, String)>) {
+    let alone = |r: &ResourceRequirements| {
+        let names = || r.requests.keys().chain(r.limits.keys());
+        names().any(|n| n.starts_with("hugepages-")) && !names().any(|n| matches!(n.as_str(), "cpu" | "memory"))
+    };
+    let defaulted = spec.resources.as_ref().map(|own| ResourceRequirements { requests: pod_level_requests(spec, own), ..own.clone() });
+    let whole = defaulted.iter().map(|r| ("spec".to_string(), r));
+    for (field, resources) in containers(spec).map(|(f, c)| (f, &c.resources)).chain(whole) {
+        if alone(resources) {
+            found.push((format!("{field}.resources"), "hugepages need cpu or memory beside them".into()));
+        }
+    }
+}
+
+fn toleration_operators(spec: &PodSpec, comparison: bool, found: &mut Vec<(String, String)>) {
+    for (i, toleration) in spec.tolerations.iter().enumerate() {
+        let operator = toleration.operator.as_str();
+        if !(matches!(operator, "" | "Equal" | "Exists") || comparison && matches!(operator, "Lt" | "Gt")) {
+            found.push((format!("spec.tolerations[{i}].operator"), format!("operator {operator} is not supported by this server")));
+        }
+    }
+}
+
+/// A key may not stand in a term's selector and in its matchLabelKeys at once; upstream finds it
+/// where the pod has the label, which is then merged into the selector.
+fn match_label_keys(subject: &Subject, found: &mut Vec<(String, String)>) {
+    let (spec, labels) = (&subject.fresh.spec, &subject.fresh.labels);
+    let both = |selector: Option<&LabelSelector>, keys: &[String]| {
+        let selector = selector?;
+        let among = |k: &&String| selector.match_labels.contains_key(*k) || selector.match_expressions.iter().any(|e| e.key == **k);
+        keys.iter().filter(|k| labels.contains_key(*k)).find(among).cloned()
+    };
+    let affinity = spec.affinity.as_ref();
+    for (kind, terms) in [
+        ("podAffinity", affinity.and_then(|a| a.pod_affinity.as_ref())),
+        ("podAntiAffinity", affinity.and_then(|a| a.pod_anti_affinity.as_ref())),
+    ] {
+        for (i, term) in terms.into_iter().flat_map(|t| &t.required).enumerate() {
+            let path = format!("spec.affinity.{kind}.requiredDuringSchedulingIgnoredDuringExecution[{i}]");
+            if let Some(key) = both(term.label_selector.as_ref(), &term.match_label_keys) {
+                found.push((path, format!("label {key} stands in both matchLabelKeys and labelSelector")));
+            }
+        }
+    }
+    for (i, constraint) in spec.topology_spread_constraints.iter().enumerate() {
+        if let Some(key) = both(constraint.label_selector.as_ref(), &constraint.match_label_keys) {
+            found.push((
+                format!("spec.topologySpreadConstraints[{i}]"),
+                format!("label {key} stands in both matchLabelKeys and labelSelector"),
+            ));
+        }
+    }
 }

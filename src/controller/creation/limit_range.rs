@@ -6,6 +6,7 @@ use super::refusal;
 use crate::cause::{Cause, Entry, Stage};
 use crate::diagnose::Subject;
 use crate::model::node::ResourceList;
+use crate::model::pod::PodSpec;
 use crate::model::pod_requests::{limits, requests};
 use crate::model::policy::LimitRange;
 use crate::model::quantity::Quantity;
@@ -112,7 +113,11 @@ fn broken(subject: &Subject) -> Vec<Broken> {
                     .chain(&spec.init_containers)
                     .map(|c| (format!("container {}", c.name), c.resources.requests.clone(), c.resources.limits.clone()))
                     .collect(),
-                "Pod" => vec![("the pod".to_string(), requests(spec, None, &subject.features), limits(spec, &subject.features))],
+                "Pod" => {
+                    // LimitRanger leaves the overhead out of account.
+                    let spec = PodSpec { overhead: ResourceList::new(), ..spec.clone() };
+                    vec![("the pod".to_string(), requests(&spec, None, &subject.features), limits(&spec, &subject.features))]
+                }
                 _ => continue,
             };
             // Upstream fills a container's missing max from its own default, so admission's defaults count.

@@ -81,6 +81,7 @@ const FORESEEN: &[fn(&Subject) -> Vec<Cause>] = &[
     priority_class::foreseen,
     runtime_class::foreseen,
     limit_range::foreseen,
+    invalid_pod::foreseen,
     pod_security::foreseen,
     quota::foreseen,
 ];

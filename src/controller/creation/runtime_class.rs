@@ -5,6 +5,8 @@
 use super::refusal;
 use crate::cause::{Cause, Entry, Stage};
 use crate::diagnose::Subject;
+use crate::model::node::ResourceList;
+use crate::model::quantity::Quantity;
 
 /// The page.
 pub static ENTRY: Entry = Entry {
@@ -53,7 +55,7 @@ pub fn foreseen(subject: &Subject) -> Vec<Cause> {
         None => Vec::new(),
         Some(class) => {
             let fixed = class.overhead.as_ref().map(|o| &o.pod_fixed);
-            if !spec.overhead.is_empty() && fixed != Some(&spec.overhead) {
+            if !spec.overhead.is_empty() && !fixed.is_some_and(|f| same(f, &spec.overhead, subject.features.exact_overhead)) {
                 return vec![contradiction(subject, "the template's overhead is not that of the RuntimeClass")];
             }
             let selector = class.scheduling.as_ref().map(|s| &s.node_selector);
@@ -64,6 +66,12 @@ pub fn foreseen(subject: &Subject) -> Vec<Cause> {
                 .collect()
         }
     }
+}
+
+/// Older servers compare amounts rounded up to thousandths.
+fn same(a: &ResourceList, b: &ResourceList, exact: bool) -> bool {
+    let equal = |x: &Quantity, y: &Quantity| if exact { x == y } else { x.rounded_to_milli() == y.rounded_to_milli() };
+    a.len() == b.len() && a.iter().all(|(name, x)| b.get(name).is_some_and(|y| equal(x, y)))
 }
 
 fn missing(subject: &Subject, name: &str) -> Cause {
