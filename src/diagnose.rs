@@ -296,7 +296,7 @@ fn judge(subject: &Subject, info: &NodeInfo, decision: &Decision, pods: &[&Pod],
         }
         (None, Some(pod)) => {
             node.state = State::Outdated;
-            node.causes.push(rollout::old_revision::cause(pod, subject.hash));
+            node.causes.push(rollout::old_revision::cause(subject, pod));
         }
         (None, None) => {}
     }

@@ -151,11 +151,11 @@ pub fn rollout<W: Write>(screen: &mut Screen<W>, report: &Report) -> io::Result<
     let role = match r.phase {
         "stuck" => Role::Error,
         "complete" => Role::Good,
-        "progressing" => Role::Plain,
+        "progressing" | "updated" => Role::Plain,
         _ => Role::Warning,
     };
     let mut line = vec![span(Role::Strong, "Rollout"), span(Role::Plain, "  "), span(role, phase(r.phase))];
-    if let Some(seconds) = r.stalled_seconds.filter(|_| r.phase == "stuck") {
+    if let Some(seconds) = r.stalled_seconds.filter(|s| r.phase == "stuck" && *s >= 60) {
         line.push(span(role, format!(" for {}", age(seconds))));
     }
     let first = r.revisions.iter().filter_map(|c| c.revision).min().filter(|f| Some(*f) != r.revision && r.phase != "complete");
@@ -181,8 +181,12 @@ pub fn rollout<W: Write>(screen: &mut Screen<W>, report: &Report) -> io::Result<
         (0, 0) => None,
         (0, _) => Some(format!("{} {waits}", names(&waiting, room))),
         (n, w) => {
-            let verb = if n == 1 { "uses the whole budget up" } else { "use the whole budget up" };
-            let tail = if w > 0 { format!(", so {} {waits}", names(&waiting, room)) } else { String::new() };
+            let allowed = r.max_surge.filter(|s| *s > 0).or(r.max_unavailable).unwrap_or(0);
+            let whole = i64::try_from(n).is_ok_and(|n| n >= allowed);
+            let part = format!("{n} of the budget of {allowed}");
+            let verb = format!("{} {}", if n == 1 { "uses" } else { "use" }, if whole { "the whole budget up" } else { &part });
+            let tail =
+                if w > 0 { format!("{} {} {waits}", if whole { ", so" } else { ";" }, names(&waiting, room)) } else { String::new() };
             Some(format!("{} {verb}{tail}", names(&blocked, room)))
         }
     };
@@ -199,6 +203,7 @@ fn phase(phase: &str) -> &str {
     match phase {
         "waiting-for-delete" => "waits until old pods are deleted",
         "unobserved" => "not seen by the controller yet",
+        "updated" => "done, but not every pod is available",
         "unknown" => "cannot be told",
         other => other,
     }

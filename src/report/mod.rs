@@ -243,7 +243,8 @@ pub struct Rollout {
     /// Nodes that may have two pods, resolved; `None` for OnDelete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_surge: Option<i64>,
-    /// `complete`, `progressing`, `stuck`, `waiting-for-delete`, `unobserved` or `unknown`.
+    /// `complete`, `progressing`, `stuck`, `updated` (every pod is new, not all are available),
+    /// `waiting-for-delete`, `unobserved` or `unknown`.
     pub phase: &'static str,
     /// What `kubectl rollout status` would say.
     pub message: String,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::revision;
-use crate::cause::{Severity, Stage};
+use crate::cause::{Evidence, Severity, Stage};
 use crate::controller::ownership::HASH_LABEL;
 use crate::diagnose::Subject;
 use crate::model::node::Node;
@@ -83,7 +83,7 @@ fn pool(node: &Node) -> Option<&str> {
     POOLS.into_iter().find_map(|key| label(node, key))
 }
 
-/// The sentences, one for each code; each is added to the causes it is about, too.
+/// The sentences, one for each code; the facts are added to the evidence of the causes.
 pub fn correlate(subject: &Subject, nodes: &mut [NodeReport]) -> Vec<String> {
     let mut failing: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
     for node in nodes.iter() {
@@ -95,10 +95,10 @@ pub fn correlate(subject: &Subject, nodes: &mut [NodeReport]) -> Vec<String> {
     let mut sentences = Vec::new();
     for (code, failing) in failing {
         let Some(found) = common(subject, &failing, &healthy) else { continue };
-        sentences.push(format!("{code}: {found}"));
+        sentences.push(format!("{code}: {}", found.sentence));
         for node in nodes.iter_mut().filter(|n| failing.contains(&n.name)) {
             for cause in node.causes.iter_mut().filter(|c| c.code == code) {
-                cause.message = format!("{}; {found}", cause.message);
+                cause.evidence.extend(found.facts(subject, &node.name));
             }
         }
     }
@@ -114,33 +114,50 @@ fn is_healthy(node: &NodeReport) -> bool {
     node.state == State::Healthy || (node.state == State::Outdated && node.causes.iter().all(|c| c.code == super::old_revision::ENTRY.code))
 }
 
-fn common(subject: &Subject, failing: &BTreeSet<String>, healthy: &BTreeSet<String>) -> Option<String> {
+/// What is common.
+struct Common {
+    sentence: String,
+    traits: Vec<&'static Trait>,
+}
+
+impl Common {
+    fn facts(&self, subject: &Subject, node: &str) -> Vec<Evidence> {
+        let Some(node) = subject.nodes.iter().map(|i| i.node).find(|n| n.name() == node) else { return Vec::new() };
+        let object = format!("Node/{}", node.name());
+        self.traits.iter().filter_map(|t| Some(Evidence::new(&object, t.field, (t.value)(node)?))).collect()
+    }
+}
+
+fn common(subject: &Subject, failing: &BTreeSet<String>, healthy: &BTreeSet<String>) -> Option<Common> {
     if healthy.is_empty() {
         return None;
     }
     let of =
         |names: &BTreeSet<String>| -> Vec<&Node> { subject.nodes.iter().map(|i| i.node).filter(|n| names.contains(n.name())).collect() };
     let (bad, good) = (of(failing), of(healthy));
-    let mut shared: Vec<String> = Vec::new();
-    for t in TRAITS.iter().filter(|t| t.strong || failing.len() > 1) {
-        if let Some(value) = only(&bad, &good, t.value) {
-            shared.push(format!("{} {value} ({})", t.noun, t.field));
-        }
-    }
+    let all = TRAITS.iter().filter(|t| t.strong || failing.len() > 1);
     // The first two say it; the rest mostly follows from them.
-    shared.truncate(2);
+    let shared: Vec<(&Trait, &str)> = all.filter_map(|t| Some((t, only(&bad, &good, t.value)?))).take(2).collect();
+    let values: Vec<String> = shared.iter().map(|(t, value)| format!("{} {value}", t.noun)).collect();
+    let values = values.join(" and ");
     let revision = only_revision(subject, failing, healthy);
-    let pods = if failing.len() == 1 { "the failing pod is".to_string() } else { format!("all {} failing pods are", failing.len()) };
-    let none =
-        if healthy.len() == 1 { "the healthy one is not".to_string() } else { format!("none of the {} healthy ones is", healthy.len()) };
-    match (revision, shared.is_empty()) {
-        (Some(revision), true) => Some(format!("{pods} of revision {revision}, {none}: suspect the release")),
-        (Some(revision), false) => {
-            Some(format!("{pods} of revision {revision} and on nodes with {}, {none}: the release or these nodes", shared.join(" and ")))
-        }
-        (None, false) => Some(format!("{pods} on nodes with {}, {none}: suspect these nodes, not the release", shared.join(" and "))),
-        (None, true) => None,
-    }
+    let pods = match failing.len() {
+        1 => "the failing pod is".to_string(),
+        2 => "both failing pods are".to_string(),
+        n => format!("all {n} failing pods are"),
+    };
+    let none = match healthy.len() {
+        1 => "the healthy one is not".to_string(),
+        n => format!("the {n} healthy ones are not"),
+    };
+    let sentence = match (revision, shared.first()) {
+        (Some(revision), None) => format!("{pods} of revision {revision}, {none}: suspect the release"),
+        (Some(revision), Some(_)) => format!("{pods} of revision {revision} and on {values}, {none}: suspect the release or these nodes"),
+        (None, Some((t, _))) if t.strong => format!("{pods} on {values}, {none}: suspect that the image is not built for it"),
+        (None, Some(_)) => format!("{pods} on {values}, {none}: suspect these nodes, not the release"),
+        (None, None) => return None,
+    };
+    Some(Common { sentence, traits: shared.into_iter().map(|(t, _)| t).collect() })
 }
 
 /// The value that every failing node has and no healthy one.
@@ -196,22 +213,19 @@ mod tests {
         }
         let ds = serde_json::from_value(json!({"metadata": {"name": "ds", "namespace": "ns", "uid": "u"}})).unwrap();
         let report = diagnose(&snapshot, &ds, &Options::default());
-        let said: Vec<&str> = report.correlations.iter().map(|c| c.split_once(": ").unwrap().1).collect();
-        for cause in report.nodes.iter().flat_map(|n| &n.causes).filter(|c| c.code == "CrashLoop") {
-            assert!(said.iter().all(|s| cause.message.ends_with(s)), "{}", cause.message);
-        }
+        let arm = report.correlations.iter().any(|c| c.contains("arm64"));
+        let facts = report.nodes.iter().flat_map(|n| &n.causes).flat_map(|c| &c.evidence);
+        assert_eq!(arm, facts.into_iter().any(|e| e.field == "status.nodeInfo.architecture" && e.value == "arm64"));
         report.correlations
     }
 
     #[test]
     fn bad_nodes_are_told_from_a_bad_release() {
-        let arm = "CrashLoop: all 2 failing pods are on nodes with architecture arm64 (status.nodeInfo.architecture), \
-                   the healthy one is not: suspect these nodes, not the release";
-        let release = "CrashLoop: all 2 failing pods are of revision 2, none of the 2 healthy ones is: suspect the release";
-        let pool = "CrashLoop: all 2 failing pods are on nodes with node pool gpu (metadata.labels), \
-                    none of the 2 healthy ones is: suspect these nodes, not the release";
-        let one = "CrashLoop: the failing pod is on nodes with architecture arm64 (status.nodeInfo.architecture), \
-                   the healthy one is not: suspect these nodes, not the release";
+        let arm =
+            "CrashLoop: both failing pods are on architecture arm64, the healthy one is not: suspect that the image is not built for it";
+        let release = "CrashLoop: both failing pods are of revision 2, the 2 healthy ones are not: suspect the release";
+        let pool = "CrashLoop: both failing pods are on node pool gpu, the 2 healthy ones are not: suspect these nodes, not the release";
+        let one = "CrashLoop: the failing pod is on architecture arm64, the healthy one is not: suspect that the image is not built for it";
         for (nodes, want) in [
             (vec![("arm64", "a", 2, true), ("arm64", "a", 2, true), ("amd64", "a", 2, false)], vec![arm]),
             (vec![("amd64", "a", 2, true), ("amd64", "b", 2, true), ("amd64", "a", 1, false), ("amd64", "b", 1, false)], vec![release]),

@@ -79,16 +79,23 @@ fn rolling(
     let phase = progress::phase(places, surge, allowed, stalled.unwrap_or(0).saturating_sub(patience), hard);
     let stuck = phase == "stuck";
     rollout.unavailable = Some(count(places.unavailable().len()));
-    rollout.blocked_by = owned(blockers.clone());
+    if !waiting.is_empty() || surge {
+        rollout.blocked_by = owned(blockers.clone());
+    }
     rollout.waiting = owned(waiting.clone());
     if rollout.phase != "unobserved" {
         rollout.phase = phase;
     }
-    if phase != "complete" {
+    if matches!(phase, "stuck" | "progressing") {
         rollout.stalled_seconds = stalled;
     }
     if !surge && !waiting.is_empty() && count(blockers.len()) >= allowed {
-        causes.push(rollout_budget::cause(subject, &blockers, allowed, &waiting, stuck));
+        let mut cause = rollout_budget::cause(subject, &blockers, allowed, &waiting, stuck);
+        // Going back helps only where it is new pods that fail.
+        if places.of(&[Place::New]).into_iter().any(hard) {
+            cause.remedies.extend(undo(subject));
+        }
+        causes.push(cause);
     }
     if surge {
         let blocked: Vec<&str> = places.of(&[Place::Changing]).into_iter().filter(|n| hard(n)).collect();
@@ -96,7 +103,9 @@ fn rolling(
             nodes.iter().filter(|n| blocked.contains(&n.name.as_str())).flat_map(|n| &n.causes).map(|c| c.code).collect();
         if !blocked.is_empty() {
             let codes: Vec<&str> = codes.into_iter().collect();
-            causes.push(rollout_surge_blocked::cause(subject, &blocked, &codes, allowed, stuck));
+            let mut cause = rollout_surge_blocked::cause(subject, &blocked, &codes, allowed, stuck);
+            cause.remedies.extend(undo(subject));
+            causes.push(cause);
         }
     }
 }
@@ -106,21 +115,17 @@ fn is_failing(node: &NodeReport) -> bool {
     node.causes.iter().any(|c| c.severity == Severity::Error && c.code != old_revision::ENTRY.code)
 }
 
-/// Back to the revision before the current one.
-fn undo(subject: &Subject) -> Remedy {
+/// Back to the revision before the current one, if it is still there.
+fn undo(subject: &Subject) -> Option<Remedy> {
     let meta = &subject.ds.metadata;
-    let name = format!("ds/{}", meta.name);
-    let to = revision::previous(subject).map(|r| r.revision);
-    let revision = to.map(|r| format!("--to-revision={r}"));
-    let mut line = vec!["kubectl", "-n", &meta.namespace, "rollout", "undo", &name];
-    line.extend(revision.as_deref());
-    Remedy {
-        title: to
-            .map_or("if the new revision is bad, roll back".into(), |r| format!("if the new revision is bad, roll back to revision {r}")),
+    let to = revision::previous(subject)?.revision;
+    let line = ["kubectl", "-n", &meta.namespace, "rollout", "undo", &format!("ds/{}", meta.name), &format!("--to-revision={to}")];
+    Some(Remedy {
+        title: format!("if the new revision is bad, roll back to revision {to}"),
         kind: RemedyKind::Daemonset,
         command: Some(command(line)),
         effect: None,
-    }
+    })
 }
 
 fn owned(names: Vec<&str>) -> Vec<String> {

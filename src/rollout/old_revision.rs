@@ -2,8 +2,10 @@
 //!
 //! Upstream: `IsPodUpdated` of `pkg/controller/daemon/util/daemonset_util.go` (v1.37.2).
 
+use super::revision;
 use crate::cause::{Cause, Entry, Severity, Stage};
 use crate::controller::ownership::HASH_LABEL;
+use crate::diagnose::Subject;
 use crate::model::pod::Pod;
 
 /// The page.
@@ -29,9 +31,11 @@ See the rollout line of the report for what holds the rollout up. With OnDelete,
 };
 
 /// The cause for such a pod.
-pub fn cause(pod: &Pod, current: Option<&str>) -> Cause {
+pub fn cause(subject: &Subject, pod: &Pod) -> Cause {
     let own = pod.metadata.labels.get(HASH_LABEL).map_or("none", String::as_str);
-    let message = format!("pod {} is of revision {own}, the current one is {}", pod.metadata.name, current.unwrap_or("unknown"));
+    let title = |hash: &str| revision::number(subject, hash).map_or_else(|| hash.to_string(), |n| format!("{n} ({hash})"));
+    let current = subject.hash.map_or("not made yet".to_string(), &title);
+    let message = format!("pod {} is of revision {}, the current one is {current}", pod.metadata.name, title(own));
     Cause::new(&ENTRY, "", message).severity(Severity::Info).evidence(
         format!("Pod/{}", pod.full_name()),
         format!("metadata.labels[{HASH_LABEL}]"),

@@ -29,22 +29,24 @@ pub fn stalled(subject: &Subject) -> Option<i64> {
 }
 
 /// The phase of a rolling update. `hard` says of a node that its trouble does not pass by itself.
+/// `updated`: every pod is new, and not all are available; what they lack is not the rollout's.
 pub fn phase(places: &Places, surge: bool, allowed: i64, stalled: i64, hard: impl Fn(&str) -> bool) -> &'static str {
     let allowed = usize::try_from(allowed.max(1)).unwrap_or(usize::MAX);
     let waiting = places.of(&[Place::Old, Place::Replaceable]);
     let blockers = if surge { places.surging() } else { places.unavailable() };
     let blocked = blockers.iter().filter(|n| hard(n)).count();
-    if waiting.is_empty() {
+    if waiting.is_empty() && places.of(&[Place::Changing]).is_empty() {
         // Every pod is new: what is left is that they become available.
         let open = places.unavailable();
         return match open.iter().filter(|n| !hard(n)).count() {
             _ if open.is_empty() => "complete",
-            0 => "stuck",
-            _ if stalled > DEADLINE => "stuck",
-            _ => "progressing",
+            n if n > 0 && stalled <= DEADLINE => "progressing",
+            _ => "updated",
         };
     }
-    if blocked >= allowed || stalled > DEADLINE { "stuck" } else { "progressing" }
+    // Where none waits, the new pods beside old ones are all that is left.
+    let all = waiting.is_empty() && blocked > 0 && blocked == blockers.len();
+    if blocked >= allowed || all || stalled > DEADLINE { "stuck" } else { "progressing" }
 }
 
 #[cfg(test)]
@@ -62,9 +64,12 @@ mod tests {
             (vec![New, Old], false, 1, 10, &["n0"], "stuck"),
             (vec![New, Vacant, Old], false, 2, 10, &["n0"], "progressing"),
             (vec![New, Vacant, Old], false, 2, 10, &["n0", "n1"], "stuck"),
-            (vec![New, Done], false, 1, 10, &["n0"], "stuck"),
+            (vec![New, Done], false, 1, 10, &["n0"], "updated"),
+            (vec![New, Done], false, 1, 601, none, "updated"),
             (vec![New, Done], false, 1, 10, none, "progressing"),
             (vec![Changing, Changing], true, 2, 10, &["n0", "n1"], "stuck"),
+            (vec![Changing, Done], true, 2, 10, &["n0"], "stuck"),
+            (vec![Changing, Done], true, 2, 10, none, "progressing"),
             (vec![Changing, Old], true, 2, 10, &["n0"], "progressing"),
             (vec![Changing, Old], true, 1, 10, &["n0"], "stuck"),
         ] {

@@ -126,7 +126,7 @@ pub fn cause(subject: &Subject, unavailable: &[&str], allowed: i64, waiting: &[&
     );
     let meta = &subject.ds.metadata;
     let name = format!("ds/{}", meta.name);
-    let mut cause = Cause::new(&ENTRY, detail, message)
+    Cause::new(&ENTRY, detail, message)
         .severity(if stuck { Severity::Error } else { Severity::Info })
         .evidence(subject.object(), "spec.updateStrategy.rollingUpdate.maxUnavailable", maximum(subject))
         .evidence(subject.object(), "nodes that use the budget up", unavailable.to_vec())
@@ -134,11 +134,7 @@ pub fn cause(subject: &Subject, unavailable: &[&str], allowed: i64, waiting: &[&
         .remedy(Remedy::inspect(
             "see how far it is",
             command(["kubectl", "-n", &meta.namespace, "rollout", "status", &name, "--timeout=5s"]),
-        ));
-    if stuck {
-        cause = cause.remedy(super::undo(subject));
-    }
-    cause
+        ))
 }
 
 fn maximum(subject: &Subject) -> String {

@@ -42,15 +42,11 @@ pub fn cause(subject: &Subject, blocked: &[&str], codes: &[&str], allowed: i64, 
         format!("the new pod cannot come up beside the old one on {}{why}, so the old one stays: maxSurge {allowed}", names(blocked));
     let meta = &subject.ds.metadata;
     let see = command(["kubectl", "-n", &meta.namespace, "get", "ds", &meta.name, "-o", "jsonpath={.spec.updateStrategy}"]);
-    let mut cause = Cause::new(&ENTRY, "", message)
+    Cause::new(&ENTRY, "", message)
         .severity(if stuck { Severity::Error } else { Severity::Warning })
         .evidence(subject.object(), "spec.updateStrategy.rollingUpdate.maxSurge", surge(subject))
         .evidence(subject.object(), "nodes where the new pod cannot come up", blocked.to_vec())
-        .remedy(Remedy::inspect("see the strategy", see));
-    if stuck {
-        cause = cause.remedy(super::undo(subject));
-    }
-    cause
+        .remedy(Remedy::inspect("see the strategy", see))
 }
 
 fn surge(subject: &Subject) -> String {
