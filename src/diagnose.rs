@@ -79,12 +79,18 @@ impl<'a> Subject<'a> {
 
     /// The cycle that judges the pod to be. `name` is its stand-in name.
     pub fn fresh_cycle<'s>(&'s self, name: &'s str) -> Cycle<'s> {
+        self.named_cycle(name, "")
+    }
+
+    /// The same under the name and uid of the pod that waits in its place.
+    fn named_cycle<'s>(&'s self, name: &'s str, uid: &'s str) -> Cycle<'s> {
         Cycle {
             snapshot: self.snapshot,
             features: self.features,
             daemon_set: self.ds,
             namespace: &self.fresh.namespace,
             pod_name: name,
+            pod_uid: uid,
             labels: &self.fresh.labels,
             spec: &self.fresh.spec,
             pod: None,
@@ -101,6 +107,7 @@ impl<'a> Subject<'a> {
             daemon_set: self.ds,
             namespace: &pod.metadata.namespace,
             pod_name: &pod.metadata.name,
+            pod_uid: &pod.metadata.uid,
             labels: &pod.metadata.labels,
             spec: &pod.spec,
             pod: Some(pod),
@@ -180,11 +187,16 @@ fn wanted(options: &Options, name: &str) -> bool {
     options.nodes.is_empty() || options.nodes.contains(name)
 }
 
+/// The plugins that look at objects by the pod's own name.
+const NAMING: [&str; 3] = ["NodeVolumeLimits", "VolumeBinding", "DynamicResources"];
+
 fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, options: &Options) -> Vec<NodeReport> {
     let name = stand_in_name(subject.ds);
     let cycle = subject.fresh_cycle(&name);
     let filters: Vec<Filter> = PLUGINS.iter().map(|p| (p.prefilter)(&cycle)).collect();
     let lacking = crate::controller::creation::causes(subject);
+    let spec = &subject.fresh.spec;
+    let has_own_claims = !spec.resource_claims.is_empty() || spec.volumes.iter().any(|v| v.is_ephemeral());
     let mut nodes = Vec::new();
     for info in subject.nodes.iter().filter(|i| wanted(options, i.node.name())) {
         let Some(decision) = decisions.get(info.node.name()) else { continue };
@@ -196,7 +208,15 @@ fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, options:
         } else {
             info
         };
-        let checks = PLUGINS.iter().zip(&filters).map(|(p, filter)| check(p.name, filter(as_found))).collect();
+        // Claims are made for the pod by name: where one waits for the node, those are its own.
+        let waiting = pods.iter().filter(|p| p.node_name().is_none() && !p.is_terminal()).min_by_key(|p| &p.metadata.name);
+        let waiting = waiting.filter(|_| has_own_claims);
+        let named = waiting.map(|p| subject.named_cycle(&p.metadata.name, &p.metadata.uid));
+        let checks = PLUGINS.iter().zip(&filters).map(|(p, filter)| match named.as_ref().filter(|_| NAMING.contains(&p.name)) {
+            Some(cycle) => check(p.name, (p.prefilter)(cycle)(as_found)),
+            None => check(p.name, filter(as_found)),
+        });
+        let checks = checks.collect();
         let mut node = NodeReport {
             name: info.node.name().to_string(),
             state: State::Unknown,

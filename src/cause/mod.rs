@@ -138,6 +138,49 @@ pub enum Fact {
         /// Namespace and name of the pod that holds it.
         holder: (String, String),
     },
+    /// A claim that keeps the pod away from every node: missing, lost, being deleted, not bound.
+    Claim {
+        /// Its namespace.
+        namespace: String,
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        problem: ClaimProblem,
+    },
+    /// A volume that the node cannot use.
+    VolumeElsewhere {
+        /// The volume.
+        volume: String,
+        /// Namespace and name of its claim.
+        claim: (String, String),
+    },
+    /// A volume that another pod holds.
+    VolumeInUse {
+        /// Namespace and name of that pod.
+        holder: (String, String),
+    },
+    /// More volumes of a CSI driver than the node takes.
+    VolumeLimit {
+        /// The driver.
+        driver: String,
+        /// How many the node takes.
+        limit: i64,
+        /// How many are attached.
+        used: i64,
+        /// How many the pod adds.
+        wanted: i64,
+    },
+    /// Too few devices of a class.
+    Devices {
+        /// The device class.
+        class: String,
+        /// How many the pod asks for.
+        wanted: i64,
+        /// How many the node has.
+        there: i64,
+        /// How many of these others hold.
+        held: i64,
+    },
     /// Too little of a resource.
     Shortage {
         /// The resource's name.
@@ -149,6 +192,23 @@ pub enum Fact {
         /// What the node has.
         allocatable: i64,
     },
+}
+
+/// What keeps a claim from being used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClaimProblem {
+    /// It does not exist.
+    Missing,
+    /// It is made for the pod itself, after the pod.
+    NotMade,
+    /// It is an ephemeral volume's and was made for another pod.
+    NotOwned,
+    /// Its volume is gone.
+    Lost,
+    /// It is being deleted.
+    Deleting,
+    /// It should be bound at once and is not.
+    Unbound,
 }
 
 /// One reason why a node lacks a healthy, current pod.

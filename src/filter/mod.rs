@@ -14,12 +14,18 @@ use crate::model::pod::{Pod, PodSpec};
 use crate::model::snapshot::Snapshot;
 use crate::model::version::Features;
 
+pub mod dynamic_resources;
 pub mod node_affinity;
+pub mod node_declared_features;
 pub mod node_name;
 pub mod node_ports;
 pub mod node_resources_fit;
 pub mod node_unschedulable;
+pub mod node_volume_limits;
 pub mod taint_toleration;
+pub mod volume_binding;
+pub mod volume_restrictions;
+pub mod volume_zone;
 
 /// What is judged, and in which cluster.
 pub struct Cycle<'a> {
@@ -33,6 +39,8 @@ pub struct Cycle<'a> {
     pub namespace: &'a str,
     /// The pod's name; of a pod that is not made yet, `NAME-xxxxx`.
     pub pod_name: &'a str,
+    /// The pod's uid; empty for a pod that is not made yet.
+    pub pod_uid: &'a str,
     /// The pod's labels.
     pub labels: &'a Labels,
     /// The pod's spec.
@@ -103,6 +111,13 @@ impl Verdict {
     }
 }
 
+impl<'a> From<Verdict> for Filter<'a> {
+    /// The same verdict for every node.
+    fn from(verdict: Verdict) -> Self {
+        Box::new(move |_| verdict.clone())
+    }
+}
+
 /// A plugin of the registry.
 pub struct Plugin {
     /// Upstream's name, and the code of its causes.
@@ -121,6 +136,12 @@ pub static PLUGINS: &[Plugin] = &[
     node_affinity::PLUGIN,
     node_ports::PLUGIN,
     node_resources_fit::PLUGIN,
+    volume_restrictions::PLUGIN,
+    node_volume_limits::PLUGIN,
+    volume_binding::PLUGIN,
+    volume_zone::PLUGIN,
+    dynamic_resources::PLUGIN,
+    node_declared_features::PLUGIN,
 ];
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 use super::{Cycle, Failure, Filter, Finding, Plugin, Verdict};
 use crate::cause::{Entry, Evidence, Fact, Stage};
+use crate::model::extended_devices::is_delegated;
 use crate::model::node_info::NodeInfo;
 use crate::model::pod_requests::{Resources, bound_requests, spec_requests, spell};
 
@@ -37,19 +38,25 @@ other pods. If the request is above allocatable, exclude such nodes by affinity 
 ",
 };
 
-/// Start of the resource names that every device class has without asking for them.
-const DEVICE_CLASS_PREFIX: &str = "deviceclass.resource.kubernetes.io/";
-
 /// How many of the largest consumers are named.
 const CONSUMERS: usize = 3;
 
 fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
     let wanted = spec_requests(cycle.spec, &cycle.features);
-    let by_class: Vec<String> = wanted.scalar.keys().filter(|name| has_device_class(cycle, name)).cloned().collect();
     Box::new(move |info| {
         let mut shortages = shortages(&wanted, info);
-        // What the node does not have itself is left to DynamicResources.
-        shortages.retain(|s| s.allocatable > 0 || !by_class.contains(&s.resource));
+        // What a device class provides on the node is DynamicResources' business.
+        let mut unknown = None;
+        shortages.retain(|s| match is_delegated(cycle.snapshot, &cycle.features, &s.resource, info) {
+            Ok(delegated) => !delegated,
+            Err(why) => {
+                unknown = Some(why);
+                false
+            }
+        });
+        if let (true, Some(why)) = (shortages.is_empty(), unknown) {
+            return Verdict::Unknown(why);
+        }
         if shortages.is_empty() || !info.pods_known {
             return Verdict::pass_if_pods_known(info);
         }
@@ -59,16 +66,6 @@ fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
             findings: shortages.iter().map(|s| finding(cycle, info, s)).collect(),
         })
     })
-}
-
-/// True if a device class gives out the extended resource (upstream: `ExtendedResourceCache`). A class that was not read is
-/// taken not to exist: few clusters have any, and most dumps leave them out.
-fn has_device_class(cycle: &Cycle, resource: &str) -> bool {
-    cycle.features.dra_extended_resources
-        && cycle.snapshot.device_classes.iter().any(|class| {
-            class.spec.extended_resource_name.as_deref() == Some(resource)
-                || resource.strip_prefix(DEVICE_CLASS_PREFIX) == Some(class.metadata.name.as_str())
-        })
 }
 
 /// One resource of which there is too little; amounts in millicores, bytes, devices or pods.

@@ -1,9 +1,16 @@
 //! Kubernetes facts: API types with only the fields that are used, and the arithmetic on them.
 
 pub mod affinity;
+pub mod csi_migration;
 pub mod daemon_pod;
 pub mod daemon_set;
+pub mod device_allocation;
+pub mod device_capacity;
+pub mod device_pool;
+pub mod device_selector;
+mod device_selector_parser;
 pub mod event;
+pub mod extended_devices;
 pub mod host_port;
 pub mod int_or_string;
 pub mod node;
@@ -18,6 +25,7 @@ pub mod selector;
 pub mod selector_text;
 pub mod shared;
 pub mod snapshot;
+pub mod storage;
 pub mod time;
 pub mod toleration;
 pub mod version;

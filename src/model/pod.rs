@@ -106,6 +106,12 @@ wire! {
         pub env_from: Vec<EnvFromSource> = [message, repeated] 19,
         pub startup_probe: Option<Probe> = [message, optional] 22,
         pub restart_policy: Option<String> = [string, optional] 24,
+        pub restart_policy_rules: Vec<ContainerRestartRule> = [message, repeated] 25,
+    }
+
+    /// `ContainerRestartRule`: what to do, not when.
+    pub struct ContainerRestartRule {
+        pub action: String = [string] 1,
     }
 
     /// `ContainerPort`.
@@ -136,6 +142,7 @@ wire! {
         pub name: String = [string] 1,
         pub mount_path: String = [string] 3,
         pub sub_path: String = [string] 4,
+        pub bind_mount_options: Vec<String> = [string, repeated] 8,
     }
 
     /// `EnvVar`, never with its value.

@@ -1,7 +1,11 @@
 //! Dynamic resource allocation. Upstream: `k8s.io/api/resource/v1` (v0.37.2).
 
+use std::collections::BTreeMap;
+
 use super::affinity::NodeSelector;
+use super::node::ResourceList;
 use super::object::{ObjectMeta, objects};
+use super::quantity::Quantity;
 use super::wire::wire;
 
 wire! {
@@ -38,6 +42,7 @@ wire! {
     pub struct DeviceConstraint {
         pub requests: Vec<String> = [string, repeated] 1,
         pub match_attribute: Option<String> = [string, optional] 2,
+        pub distinct_attribute: Option<String> = [string, optional] 3,
     }
 
     /// `DeviceRequest`.
@@ -54,6 +59,8 @@ wire! {
         pub allocation_mode: String = [string] 3,
         pub count: i64 = [int64] 4,
         pub admin_access: Option<bool> = [bool, optional] 5,
+        pub tolerations: Vec<DeviceToleration> = [message, repeated] 6,
+        pub capacity: Option<CapacityRequirements> = [message, optional] 7,
     }
 
     /// `DeviceSubRequest`.
@@ -63,6 +70,21 @@ wire! {
         pub selectors: Vec<DeviceSelector> = [message, repeated] 3,
         pub allocation_mode: String = [string] 4,
         pub count: i64 = [int64] 5,
+        pub tolerations: Vec<DeviceToleration> = [message, repeated] 6,
+        pub capacity: Option<CapacityRequirements> = [message, optional] 7,
+    }
+
+    /// `DeviceToleration`.
+    pub struct DeviceToleration {
+        pub key: String = [string] 1,
+        pub operator: String = [string] 2,
+        pub value: String = [string] 3,
+        pub effect: String = [string] 4,
+    }
+
+    /// `CapacityRequirements`.
+    pub struct CapacityRequirements {
+        pub requests: ResourceList = [btree_map = "string, message"] 1,
     }
 
     /// `DeviceSelector`.
@@ -106,6 +128,10 @@ wire! {
         pub pool: String = [string] 3,
         pub device: String = [string] 4,
         pub admin_access: Option<bool> = [bool, optional] 5,
+        pub binding_conditions: Vec<String> = [string, repeated] 7,
+        #[serde(rename = "shareID")]
+        pub share_id: Option<String> = [string, optional] 9,
+        pub consumed_capacity: ResourceList = [btree_map = "string, message"] 10,
     }
 
     /// `DeviceClass`.
@@ -134,6 +160,19 @@ wire! {
         pub node_selector: Option<NodeSelector> = [message, optional] 4,
         pub all_nodes: Option<bool> = [bool, optional] 5,
         pub devices: Vec<Device> = [message, repeated] 6,
+        pub per_device_node_selection: Option<bool> = [bool, optional] 7,
+        pub shared_counters: Vec<CounterSet> = [message, repeated] 8,
+    }
+
+    /// `CounterSet`.
+    pub struct CounterSet {
+        pub name: String = [string] 1,
+        pub counters: BTreeMap<String, Counter> = [btree_map = "string, message"] 2,
+    }
+
+    /// `Counter`.
+    pub struct Counter {
+        pub value: Quantity = [message, required] 1,
     }
 
     /// `ResourcePool`.
@@ -146,7 +185,87 @@ wire! {
     /// `Device`.
     pub struct Device {
         pub name: String = [string] 1,
+        pub attributes: BTreeMap<String, DeviceAttribute> = [btree_map = "string, message"] 2,
+        pub capacity: BTreeMap<String, DeviceCapacity> = [btree_map = "string, message"] 3,
+        pub consumes_counters: Vec<CounterConsumption> = [message, repeated] 4,
+        pub node_name: Option<String> = [string, optional] 5,
+        pub node_selector: Option<NodeSelector> = [message, optional] 6,
+        pub all_nodes: Option<bool> = [bool, optional] 7,
+        pub taints: Vec<DeviceTaint> = [message, repeated] 8,
+        pub binding_conditions: Vec<String> = [string, repeated] 10,
+        pub allow_multiple_allocations: Option<bool> = [bool, optional] 12,
+    }
+
+    /// `DeviceAttribute`: one of the values is set.
+    pub struct DeviceAttribute {
+        pub int: Option<i64> = [int64, optional] 2,
+        pub bool: Option<bool> = [bool, optional] 3,
+        pub string: Option<String> = [string, optional] 4,
+        pub version: Option<String> = [string, optional] 5,
+    }
+
+    /// `DeviceCapacity`.
+    pub struct DeviceCapacity {
+        pub value: Quantity = [message, required] 1,
+        pub request_policy: Option<RequestPolicy> = [message, optional] 2,
+    }
+
+    /// `CapacityRequestPolicy`, of which only the presence counts.
+    pub struct RequestPolicy {}
+
+    /// `DeviceCounterConsumption`.
+    pub struct CounterConsumption {
+        pub counter_set: String = [string] 1,
+        pub counters: BTreeMap<String, Counter> = [btree_map = "string, message"] 2,
+        pub compatibility_groups: Vec<String> = [string, repeated] 3,
+    }
+
+    /// `DeviceTaint`.
+    pub struct DeviceTaint {
+        pub key: String = [string] 1,
+        pub value: String = [string] 2,
+        pub effect: String = [string] 3,
+    }
+
+    /// `DeviceTaintRule`: a taint that an administrator puts on devices.
+    pub struct DeviceTaintRule {
+        pub metadata: ObjectMeta = [message, required] 1,
+        pub spec: DeviceTaintRuleSpec = [message, required] 2,
+    }
+
+    /// `DeviceTaintRuleSpec`.
+    pub struct DeviceTaintRuleSpec {
+        pub device_selector: Option<DeviceTaintSelector> = [message, optional] 1,
+        pub taint: DeviceTaint = [message, required] 2,
+    }
+
+    /// `DeviceTaintSelector`: every field that is set has to match.
+    pub struct DeviceTaintSelector {
+        pub driver: Option<String> = [string, optional] 2,
+        pub pool: Option<String> = [string, optional] 3,
+        pub device: Option<String> = [string, optional] 4,
     }
 }
 
-objects!(ResourceClaim, ResourceClaimTemplate, DeviceClass, ResourceSlice);
+objects!(ResourceClaim, ResourceClaimTemplate, DeviceClass, ResourceSlice, DeviceTaintRule);
+
+impl ResourceClaim {
+    /// The devices that the claim keeps from others: those allocated to it but for admin access.
+    pub fn held(&self) -> impl Iterator<Item = &DeviceRequestAllocationResult> {
+        let results = self.status.allocation.iter().flat_map(|a| &a.devices.results);
+        results.filter(|r| r.admin_access != Some(true))
+    }
+}
+
+impl DeviceToleration {
+    /// True if the toleration covers the taint (upstream: `ToleratesTaint`).
+    pub fn tolerates(&self, taint: &DeviceTaint) -> bool {
+        (self.effect.is_empty() || self.effect == taint.effect)
+            && (self.key.is_empty() || self.key == taint.key)
+            && match self.operator.as_str() {
+                "" | "Equal" => self.value == taint.value,
+                "Exists" => true,
+                _ => false,
+            }
+    }
+}

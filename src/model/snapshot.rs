@@ -9,7 +9,7 @@ use super::node::Node;
 use super::object::Object;
 use super::pod::Pod;
 use super::policy::*;
-use super::resource_claim::{DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice};
+use super::resource_claim::{DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice};
 use super::time::Time;
 use super::version::{NEWEST, ServerVersion};
 use super::volume::*;
@@ -17,8 +17,7 @@ use super::volume::*;
 /// Why objects of a kind are not (all) known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// The verb that was refused or not possible: `list` or `get`. Empty if it was not tried, since
-    /// no answer needs it: what is not known then is no fault to be reported.
+    /// The verb that was refused or not possible: `list` or `get`.
     pub verb: String,
     /// The resource, as RBAC names it: `pods`, `csinodes.storage.k8s.io`.
     pub resource: String,
@@ -55,6 +54,24 @@ impl<T> Listed<T> {
     pub fn is_complete(&self) -> bool {
         self.gap.is_none()
     }
+
+    /// What may be missing, in words: `persistentvolumes that could be read (forbidden)`.
+    pub fn unknown(&self) -> Option<String> {
+        self.gap.as_ref().map(Gap::to_string)
+    }
+
+    /// The same for the objects of one namespace.
+    pub fn unknown_in(&self, namespace: &str) -> Option<String> {
+        self.gap.as_ref().filter(|g| g.namespace.as_deref().is_none_or(|n| n == namespace)).map(Gap::to_string)
+    }
+}
+
+impl std::fmt::Display for Gap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let resource = self.resource.split('.').next().unwrap_or_default();
+        write!(f, "{resource} that could be read")?;
+        if self.reason.is_empty() { Ok(()) } else { write!(f, " ({})", self.reason) }
+    }
 }
 
 /// Declares the kinds of a snapshot, each as `field: Type, "resource"`.
@@ -70,9 +87,9 @@ macro_rules! kinds {
             /// Every kind, as (`kind:`, resource as RBAC names it), in the order of the fields.
             pub const KINDS: &'static [(&'static str, &'static str)] = &[$( (<$ty as Object>::KIND, $resource) ),*];
 
-            /// The gaps of all kinds, in the order of the fields; not those of what was not asked for.
+            /// The gaps of all kinds, in the order of the fields.
             pub fn gaps(&self) -> impl Iterator<Item = &Gap> {
-                [$( self.$field.gap.as_ref() ),*].into_iter().flatten().filter(|g| !g.verb.is_empty())
+                [$( self.$field.gap.as_ref() ),*].into_iter().flatten()
             }
 
             /// How many objects were read, by resource.
@@ -115,6 +132,7 @@ kinds! {
     resource_claim_templates: ResourceClaimTemplate, "resourceclaimtemplates.resource.k8s.io";
     device_classes: DeviceClass, "deviceclasses.resource.k8s.io";
     resource_slices: ResourceSlice, "resourceslices.resource.k8s.io";
+    device_taint_rules: DeviceTaintRule, "devicetaintrules.resource.k8s.io";
     leases: Lease, "leases.coordination.k8s.io";
     validating_webhooks: ValidatingWebhookConfiguration, "validatingwebhookconfigurations.admissionregistration.k8s.io";
     mutating_webhooks: MutatingWebhookConfiguration, "mutatingwebhookconfigurations.admissionregistration.k8s.io";

@@ -64,6 +64,16 @@ pub struct Features {
     pub dynamic_resources: bool,
     /// `DRAExtendedResource`: extended resources backed by device classes.
     pub dra_extended_resources: bool,
+    /// `DRADeviceTaints`.
+    pub dra_device_taints: bool,
+    /// `DRADeviceTaintRules`.
+    pub dra_device_taint_rules: bool,
+    /// `DRAPartitionableDevices`; from the same minor on the incubating allocator is used.
+    pub dra_partitionable_devices: bool,
+    /// `DRAConsumableCapacity`.
+    pub dra_consumable_capacity: bool,
+    /// `DRADeviceBindingConditions`.
+    pub dra_binding_conditions: bool,
     /// `NodeDeclaredFeatures`.
     pub node_declared_features: bool,
     /// `VolumeLimitScaling`.
@@ -87,6 +97,11 @@ impl ServerVersion {
             in_place_pod_level_resize: from(36),
             dynamic_resources: from(34),
             dra_extended_resources: from(36),
+            dra_device_taints: from(36),
+            dra_device_taint_rules: from(37),
+            dra_partitionable_devices: from(36),
+            dra_consumable_capacity: from(36),
+            dra_binding_conditions: from(36),
             node_declared_features: from(36),
             volume_limit_scaling: from(37),
             exact_overhead: from(37),

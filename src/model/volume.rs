@@ -93,6 +93,7 @@ wire! {
         pub disk_name: String = [string] 1,
         #[serde(rename = "diskURI")]
         pub disk_uri: String = [string] 2,
+        pub kind: Option<String> = [string, optional] 6,
     }
 
     /// `VsphereVirtualDiskVolumeSource`.

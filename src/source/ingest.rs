@@ -14,7 +14,7 @@ use crate::model::node::Node;
 use crate::model::object::{Labels, Object};
 use crate::model::pod::Pod;
 use crate::model::policy::*;
-use crate::model::resource_claim::{DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice};
+use crate::model::resource_claim::{DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice};
 use crate::model::selector::{is_label_value, is_qualified_name};
 use crate::model::snapshot::{Gap, Listed, Objects, Snapshot, for_each_kind};
 use crate::model::time::Time;
@@ -81,7 +81,7 @@ impl Kind {
 }
 
 /// What a source does with an object of one kind beside holding it.
-pub trait Ingested: Object {
+trait Ingested: Object {
     /// Annotations that a check needs; all others are dropped, for they may carry tokens.
     /// A name that ends in `/` keeps what begins with it.
     const ANNOTATIONS: &'static [&'static str] = &[];
@@ -238,6 +238,7 @@ as_they_are!(
     ResourceClaimTemplate,
     DeviceClass,
     ResourceSlice,
+    DeviceTaintRule,
     ValidatingWebhookConfiguration,
     MutatingWebhookConfiguration,
     Service,
@@ -423,12 +424,6 @@ fn grow<T>(items: &mut Vec<T>, more: usize) {
 
 fn gap(kind: Kind, reason: String) -> Gap {
     Gap { verb: "list".into(), resource: kind.resource().into(), namespace: None, reason }
-}
-
-/// Drops what is not to be held of an object of a live cluster; false if nothing is.
-pub fn accept<T: Ingested>(object: &mut T, slimmer: &mut Slimmer) -> bool {
-    object.meta_mut().resource_version = String::new();
-    object.slim(slimmer)
 }
 
 fn add<T: Ingested>(list: &mut Listed<T>, mut object: T, newest: &mut Option<Time>, slimmer: &mut Slimmer) {

@@ -3,7 +3,6 @@
 pub mod access;
 pub mod api;
 pub mod capture;
-pub mod cluster;
 mod cut;
 mod cut_json;
 mod cut_yaml;
