@@ -217,7 +217,7 @@ pub struct Job {
 #[derive(Debug)]
 pub enum Source {
     /// A live cluster.
-    Live(Access),
+    Live(Box<Access>),
     /// Files and directories; `-` is standard input.
     Files(Vec<PathBuf>),
 }
@@ -280,7 +280,7 @@ fn derive(args: Args, style: Style) -> Result<Job, String> {
     }
     let now = args.now.map(|t| Time::parse(&t).map_err(|_| format!("--now {t:?} is not an RFC 3339 time"))).transpose()?;
     let source = if args.snapshots.is_empty() {
-        Source::Live(Access {
+        Source::Live(Box::new(Access {
             kubeconfig: args.kubeconfig,
             context: args.context,
             cluster: args.cluster,
@@ -297,7 +297,7 @@ fn derive(args: Args, style: Style) -> Result<Job, String> {
             tls_server_name: args.tls_server_name,
             request_timeout: Some(duration("--request-timeout", &args.request_timeout)?).filter(|d| !d.is_zero()),
             deadline: Some(duration("--deadline", &args.deadline)?).filter(|d| !d.is_zero()).unwrap_or(Duration::from_secs(86400)),
-        })
+        }))
     } else {
         Source::Files(args.snapshots)
     };

@@ -14,6 +14,7 @@ pub mod filter;
 pub mod lifecycle;
 pub mod lint;
 pub mod model;
+pub mod plan;
 pub mod render;
 pub mod report;
 pub mod rollout;

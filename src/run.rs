@@ -13,8 +13,11 @@ use crate::model::selector;
 use crate::model::snapshot::Snapshot;
 use crate::render;
 use crate::report::{Outcome, Report};
+use crate::source::access::Access;
+use crate::source::cluster::{self, Reading, Request};
 use crate::source::files::{self, Focus, ReadOptions};
 use crate::source::names;
+use crate::source::progress::Progress;
 
 /// Does what was asked; returns the exit code.
 ///
@@ -45,13 +48,16 @@ pub fn run(task: Task, out: &mut impl Write) -> Result<u8> {
 }
 
 fn once(job: &Job, out: &mut impl Write) -> Result<u8> {
-    let snapshot = match &job.source {
+    let (snapshot, namespace) = match &job.source {
         Source::Files(paths) => {
-            files::read(paths, &ReadOptions { now: job.now, version: job.server_version.clone(), focus: focus(&job.scope) })?
+            let options = ReadOptions { now: job.now, version: job.server_version.clone(), focus: focus(&job.scope) };
+            (files::read(paths, &options)?, job.scope.namespace.clone())
         }
-        Source::Live(_) => bail!("reading a live cluster is not there yet; save one and use --snapshot"),
+        Source::Live(access) => {
+            let reading = live(job, access)?;
+            (reading.snapshot, reading.namespace)
+        }
     };
-    let namespace = job.scope.namespace.clone();
     let reports = judge(&snapshot, &job.scope, namespace.as_deref())?;
     write(job, &reports, out)?;
     Ok(exit_code(&reports, job.fail_on))
@@ -60,6 +66,24 @@ fn once(job: &Job, out: &mut impl Write) -> Result<u8> {
 /// The DaemonSets whose pods are needed in full.
 fn focus(scope: &Scope) -> Focus {
     Focus { namespace: scope.namespace.clone().filter(|_| !scope.all_namespaces), names: scope.names.clone() }
+}
+
+fn live(job: &Job, access: &Access) -> Result<Reading> {
+    let scope = &job.scope;
+    let request = Request {
+        names: scope.names.clone(),
+        namespace: scope.namespace.clone(),
+        all_namespaces: scope.all_namespaces,
+        selector: scope.selector.as_ref().map(|s| s.0.clone()).unwrap_or_default(),
+        nodes: scope.nodes.clone(),
+        now: job.now,
+        server_version: job.server_version.clone(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let reading = runtime.block_on(cluster::read(access, &request, Progress::new(job.progress)));
+    // A credential plugin that hangs is not waited for.
+    runtime.shutdown_background();
+    Ok(reading?)
 }
 
 /// Diagnoses what the scope names. Without a namespace, a snapshot is searched as a whole.

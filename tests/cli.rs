@@ -27,7 +27,7 @@ fn help() {
 #[test]
 fn what_cannot_be_done_is_one_line_and_exit_code_2() {
     let dump = case("01-control-plane-taint");
-    let table: [(&[&str], &str); 7] = [
+    let table: [(&[&str], &str); 11] = [
         (&["--bogus"], "--bogus"),
         (&["a", "--snapshot", "/nonexistent"], "error: /nonexistent: no such file or directory\n"),
         (&["pod/a"], "\"pod/a\" is no DaemonSet"),
@@ -35,6 +35,10 @@ fn what_cannot_be_done_is_one_line_and_exit_code_2() {
         (&["-n", "nope", "--snapshot", &dump], "error: no DaemonSet in namespace \"nope\"; -A looks in all of them\n"),
         (&["-A", "--node", "nope", "--snapshot", &dump], "error: there is no node \"nope\"\n"),
         (&["--explain", "Nope"], "error: no cause has the code \"Nope\"; --explain without a code lists them\n"),
+        (&["a"], "error: no cluster to ask: /nonexistent has no context, and this is no pod in a cluster; set KUBECONFIG"),
+        (&["a", "--kubeconfig", "/nope"], "error: kubeconfig /nope: No such file or directory"),
+        (&["a", "--server", "http://127.0.0.1:1"], "127.0.0.1:1"),
+        (&["a", "--server", "http://127.0.0.1:1", "--token", "hunter2"], "connection refused"),
     ];
     for (args, line) in table {
         let outcome = plugin().args(args).assert().code(2).stdout(is_empty()).stderr(contains(line));

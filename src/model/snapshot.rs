@@ -17,7 +17,8 @@ use super::volume::*;
 /// Why objects of a kind are not (all) known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// The verb that was refused or not possible: `list` or `get`.
+    /// The verb that was refused or not possible: `list` or `get`. Empty if it was not tried, since
+    /// no answer needs it: what is not known then is no fault to be reported.
     pub verb: String,
     /// The resource, as RBAC names it: `pods`, `csinodes.storage.k8s.io`.
     pub resource: String,
@@ -87,9 +88,9 @@ macro_rules! kinds {
             /// Every kind, as (`kind:`, resource as RBAC names it), in the order of the fields.
             pub const KINDS: &'static [(&'static str, &'static str)] = &[$( (<$ty as Object>::KIND, $resource) ),*];
 
-            /// The gaps of all kinds, in the order of the fields.
+            /// The gaps of all kinds, in the order of the fields; not those of what was not asked for.
             pub fn gaps(&self) -> impl Iterator<Item = &Gap> {
-                [$( self.$field.gap.as_ref() ),*].into_iter().flatten()
+                [$( self.$field.gap.as_ref() ),*].into_iter().flatten().filter(|g| !g.verb.is_empty())
             }
 
             /// How many objects were read, by resource.

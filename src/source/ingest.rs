@@ -81,7 +81,7 @@ impl Kind {
 }
 
 /// What a source does with an object of one kind beside holding it.
-trait Ingested: Object {
+pub trait Ingested: Object {
     /// Annotations that a check needs; all others are dropped, for they may carry tokens.
     /// A name that ends in `/` keeps what begins with it.
     const ANNOTATIONS: &'static [&'static str] = &[];
@@ -424,6 +424,12 @@ fn grow<T>(items: &mut Vec<T>, more: usize) {
 
 fn gap(kind: Kind, reason: String) -> Gap {
     Gap { verb: "list".into(), resource: kind.resource().into(), namespace: None, reason }
+}
+
+/// Drops what is not to be held of an object of a live cluster; false if nothing is.
+pub fn accept<T: Ingested>(object: &mut T, slimmer: &mut Slimmer) -> bool {
+    object.meta_mut().resource_version = String::new();
+    object.slim(slimmer)
 }
 
 fn add<T: Ingested>(list: &mut Listed<T>, mut object: T, newest: &mut Option<Time>, slimmer: &mut Slimmer) {

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod api;
 pub mod capture;
+pub mod cluster;
 mod cut;
 mod cut_json;
 mod cut_yaml;

@@ -1,0 +1,636 @@
+//! A live cluster, read as far as the answer needs it.
+//!
+//! First the DaemonSets; then at once the nodes, their own pods, revisions and events; then, round
+//! by round, what [`plan`](crate::plan) says is in doubt: the pods of single nodes or of all, and
+//! the kinds that a check asks for. What may not be read becomes a gap, never a failure, unless it
+//! is the DaemonSet itself.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use futures::future::join_all;
+use futures::stream::{self, StreamExt};
+use prost::Message;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use tokio::join;
+
+use super::access::{Access, Connection, connect};
+use super::api::{Api, ApiError, Ask, Transport, escape};
+use super::failure::Failure;
+use super::ingest::{Ingested, accept};
+use super::progress::Progress;
+use super::slim::{Focus, Slimmer};
+use crate::model::daemon_set::DaemonSet;
+use crate::model::event::Event;
+use crate::model::node::Node;
+use crate::model::object::{LabelSelector, Object};
+use crate::model::pod::Pod;
+use crate::model::policy::*;
+use crate::model::snapshot::{Gap, Listed, Objects, Snapshot};
+use crate::model::time::Time;
+use crate::model::version::NEWEST;
+use crate::plan::{Group, Needs, plan};
+
+/// Nodes whose pods are asked for at once.
+const NODES_AT_ONCE: usize = 16;
+
+/// Events that are read of one namespace's pods; more say nothing new.
+const EVENTS: usize = 20_000;
+
+/// With so many pods in doubt, the namespace's events are read together.
+const PODS_ONE_BY_ONE: usize = 16;
+
+/// Rounds of reading: each may show that more is needed.
+const ROUNDS: usize = 5;
+
+/// What is asked of the cluster.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// DaemonSets by name; none is all.
+    pub names: Vec<String>,
+    /// The namespace; `None` is the context's.
+    pub namespace: Option<String>,
+    /// All namespaces.
+    pub all_namespaces: bool,
+    /// Labels of the DaemonSets, as typed.
+    pub selector: String,
+    /// Nodes to be judged in full.
+    pub nodes: BTreeSet<String>,
+    /// The moment that ages are counted to, instead of now.
+    pub now: Option<Time>,
+    /// The version whose rules apply, instead of the server's.
+    pub server_version: Option<String>,
+}
+
+/// What was read.
+#[derive(Debug)]
+pub struct Reading {
+    /// The cluster.
+    pub snapshot: Snapshot,
+    /// The namespace that was looked in; `None` is all.
+    pub namespace: Option<String>,
+}
+
+/// Reads what the request needs.
+///
+/// # Errors
+/// If there is no cluster to ask, or it does not give the DaemonSets.
+pub async fn read(access: &Access, request: &Request, progress: Progress) -> Result<Reading, Failure> {
+    let connection = connect(access).await?;
+    let namespace = request.namespace.clone().unwrap_or_else(|| connection.namespace.clone());
+    let api = Api::new(connection.client.clone(), access.request_timeout, access.deadline, progress);
+    let focus = Focus { namespace: (!request.all_namespaces).then(|| namespace.clone()), names: request.names.clone() };
+    let reader = Reader { api, slimmer: RefCell::new(Slimmer::new(focus)), connection, namespace };
+    let result = reader.read(request).await;
+    reader.api.quiet();
+    result
+}
+
+#[derive(Deserialize)]
+struct VersionInfo {
+    #[serde(rename = "gitVersion", default)]
+    git_version: String,
+}
+
+struct Reader {
+    api: Api,
+    slimmer: RefCell<Slimmer>,
+    connection: Connection,
+    namespace: String,
+}
+
+/// An API type that can be read.
+trait Kind: Message + Default + DeserializeOwned + Ingested {}
+impl<T: Message + Default + DeserializeOwned + Ingested> Kind for T {}
+
+/// `/apis/GROUP/v1[/namespaces/NS]/PLURAL` of a resource as RBAC names it.
+fn path(resource: &str, namespace: Option<&str>) -> String {
+    let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));
+    let mut path = if group.is_empty() { "/api/v1".to_string() } else { format!("/apis/{group}/v1") };
+    if let Some(namespace) = namespace {
+        path.push_str("/namespaces/");
+        escape(namespace, &mut path);
+    }
+    path.push('/');
+    path.push_str(plural);
+    path
+}
+
+fn gap(verb: &str, resource: &str, namespace: Option<&str>, error: &ApiError) -> Gap {
+    let reason = match error {
+        ApiError::Refused { code: 403, .. } => "forbidden".to_string(),
+        ApiError::Refused { code: 404, .. } => "the server does not serve it".to_string(),
+        other => other.to_string(),
+    };
+    Gap { verb: verb.into(), resource: resource.into(), namespace: namespace.map(str::to_string), reason }
+}
+
+/// A kind that has not been asked for: nothing is known of it, and nothing is amiss.
+fn unread<T>(resource: &str) -> Listed<T> {
+    Listed {
+        items: Vec::new(),
+        gap: Some(Gap { verb: String::new(), resource: resource.into(), namespace: None, reason: "not read".into() }),
+    }
+}
+
+impl Reader {
+    async fn ask<T: Kind>(&self, resource: &'static str, namespace: Option<&str>, ask: Ask) -> Result<Vec<T>, ApiError> {
+        let ask = Ask { path: path(resource, namespace), resource, ..ask };
+        let keep = |object: &mut T| accept(object, &mut self.slimmer.borrow_mut());
+        self.api.list(&ask, &keep).await.map(|page| page.items)
+    }
+
+    /// A list; what cannot be read is a gap.
+    async fn list<T: Kind>(&self, resource: &'static str, namespace: Option<&str>, ask: Ask) -> Listed<T> {
+        match self.ask(resource, namespace, ask).await {
+            Ok(items) => Listed { items, gap: None },
+            Err(error) => Listed { items: Vec::new(), gap: Some(gap("list", resource, namespace, &error)) },
+        }
+    }
+
+    /// A list of all namespaces; where that is forbidden, of those that matter.
+    async fn list_wide<T: Kind>(&self, resource: &'static str, namespaces: &BTreeSet<String>) -> Listed<T> {
+        let mut wide = self.list(resource, None, Ask::default()).await;
+        if wide.gap.as_ref().is_some_and(|g| g.reason == "forbidden") {
+            wide.items = self.list_each(resource, namespaces).await.items;
+        }
+        wide
+    }
+
+    /// A list of these namespaces; a gap in one is a gap.
+    async fn list_each<T: Kind>(&self, resource: &'static str, namespaces: &BTreeSet<String>) -> Listed<T> {
+        let lists = join_all(namespaces.iter().map(|n| self.list::<T>(resource, Some(n), Ask::default()))).await;
+        merged(lists)
+    }
+
+    /// Objects by name; one that is not there is none.
+    async fn get_each<T: Kind>(&self, resource: &'static str, names: &[(Option<&str>, &str)]) -> Listed<T> {
+        let gets = names.iter().map(|(namespace, name)| async move {
+            match self.get(resource, *namespace, name).await {
+                Ok(object) => Listed { items: vec![object], gap: None },
+                Err(error) if error.is_not_found() => Listed::default(),
+                Err(error) => Listed { items: Vec::new(), gap: Some(gap("get", resource, *namespace, &error)) },
+            }
+        });
+        merged(join_all(gets).await)
+    }
+
+    async fn get<T: Kind>(&self, resource: &'static str, namespace: Option<&str>, name: &str) -> Result<T, ApiError> {
+        let mut path = path(resource, namespace);
+        path.push('/');
+        escape(name, &mut path);
+        let mut object: T = self.api.get(&path, resource).await?;
+        accept(&mut object, &mut self.slimmer.borrow_mut());
+        Ok(object)
+    }
+
+    async fn read(&self, request: &Request) -> Result<Reading, Failure> {
+        let (version, targets) = join!(self.api.get_json::<VersionInfo>("/version"), self.targets(request));
+        let targets = targets?;
+        let text = request.server_version.clone().or_else(|| version.ok().map(|v| v.git_version).filter(|v| !v.is_empty()));
+        let version = text.as_deref().and_then(|t| t.parse().ok());
+        // Servers before 1.33 build a list in memory before they send it.
+        if version.is_some_and(|v: crate::model::version::ServerVersion| (v.major, v.minor) < (1, 33)) {
+            self.api.in_pages();
+        }
+        let mut snapshot = Snapshot {
+            now: request.now.unwrap_or_else(|| jiff::Timestamp::now().into()),
+            version: version.unwrap_or(NEWEST),
+            version_text: text.filter(|_| version.is_some()),
+            from_files: false,
+            objects: nothing_yet(),
+            pods_known_on: Some(BTreeSet::new()),
+            other_gaps: Vec::new(),
+        };
+        self.first_round(&targets, request, &mut snapshot).await;
+        let mut done = Needs::default();
+        for _ in 0..ROUNDS {
+            let chosen = self.chosen(&snapshot, &targets);
+            let needs = plan(&snapshot, &chosen, &request.nodes).beyond(&done);
+            if needs.is_empty() {
+                break;
+            }
+            self.round(&needs, &targets, &mut snapshot).await;
+            done.extend(needs);
+        }
+        Ok(Reading { snapshot, namespace: (!request.all_namespaces).then(|| self.namespace.clone()) })
+    }
+
+    /// The DaemonSets in question, as they were read last.
+    fn chosen<'a>(&self, snapshot: &'a Snapshot, targets: &[DaemonSet]) -> Vec<&'a DaemonSet> {
+        let names: BTreeSet<(&str, &str)> = targets.iter().map(key).collect();
+        snapshot.daemon_sets.iter().filter(|d| names.contains(&key(d))).collect()
+    }
+
+    /// The DaemonSets in question.
+    async fn targets(&self, request: &Request) -> Result<Vec<DaemonSet>, Failure> {
+        const RESOURCE: &str = "daemonsets.apps";
+        let namespace = (!request.all_namespaces).then_some(self.namespace.as_str());
+        if !request.names.is_empty() && !request.all_namespaces {
+            let gets = request.names.iter().map(|name| async move {
+                match self.get::<DaemonSet>(RESOURCE, namespace, name).await {
+                    Err(error) if error.is_not_found() => Err(self.not_found(name).await),
+                    other => other.map_err(|e| self.failure("get", &e)),
+                }
+            });
+            return join_all(gets).await.into_iter().collect();
+        }
+        let ask = Ask { label_selector: request.selector.clone(), ..Ask::default() };
+        let mut found: Vec<DaemonSet> = self.ask(RESOURCE, namespace, ask).await.map_err(|e| self.failure("list", &e))?;
+        if let Some(name) = request.names.iter().find(|n| !found.iter().any(|d| d.metadata.name == **n)) {
+            return Err(Failure::new(format!("DaemonSet {name:?} not found in any namespace of {}", self.connection.place())));
+        }
+        found.retain(|d| request.names.is_empty() || request.names.contains(&d.metadata.name));
+        Ok(found)
+    }
+
+    /// Why the DaemonSet could not be read, in one line.
+    fn failure(&self, verb: &str, error: &ApiError) -> Failure {
+        let place = self.connection.place();
+        match error {
+            ApiError::Refused { code: 401, .. } => Failure::new(format!("{place} does not accept the credentials (401 Unauthorized)"))
+                .hint("log in again, or choose another --context or --user"),
+            ApiError::Refused { code: 403, message, .. } => Failure::new(format!("{place} does not let you {verb} DaemonSets: {message}"))
+                .hint("see the README for the permissions that are needed"),
+            ApiError::Refused { code: 404, .. } => {
+                Failure::new(format!("{place} has no DaemonSets: it does not serve apps/v1")).hint("is this the API server's address?")
+            }
+            ApiError::Transport(Transport::Tls(_)) => Failure::new(format!("cannot trust {place}: {error}"))
+                .hint("check --certificate-authority and --tls-server-name, or the clock"),
+            ApiError::Transport(Transport::Credentials(why)) => Failure::new(format!("cannot get credentials for {place}: {why}")),
+            ApiError::Transport(_) | ApiError::Timeout(_) => {
+                Failure::new(format!("cannot reach {place}: {error}")).hint("is the cluster up, and this the right --context?")
+            }
+            _ => Failure::new(format!("cannot {verb} DaemonSets at {place}: {error}")),
+        }
+    }
+
+    /// Says that a DaemonSet is not there, and which ones may have been meant.
+    async fn not_found(&self, name: &str) -> Failure {
+        let namespace = self.namespace.as_str();
+        let (wide, here, namespaces) = join!(
+            self.ask::<DaemonSet>("daemonsets.apps", None, Ask::default()),
+            self.ask::<DaemonSet>("daemonsets.apps", Some(namespace), Ask::default()),
+            self.get::<Namespace>("namespaces", None, namespace),
+        );
+        let there = wide.or(here).unwrap_or_default();
+        let close = crate::run::close_names(name, there.iter().map(key), Some(namespace));
+        let what = match namespaces {
+            Err(e) if e.is_not_found() => format!("there is no namespace {namespace:?} at {}", self.connection.place()),
+            _ => format!("DaemonSet {name:?} not found in namespace {namespace:?} at {}", self.connection.place()),
+        };
+        let failure = Failure::new(what);
+        if close.is_empty() { failure } else { failure.hint(format!("did you mean {}?", close.join(" or "))) }
+    }
+
+    /// Nodes, and what belongs to the DaemonSets themselves.
+    async fn first_round(&self, targets: &[DaemonSet], request: &Request, snapshot: &mut Snapshot) {
+        let namespaces: BTreeSet<String> = targets.iter().map(|d| d.metadata.namespace.clone()).collect();
+        let names: Vec<(Option<&str>, &str)> = namespaces.iter().map(|n| (None, n.as_str())).collect();
+        let own_pods = stream::iter(targets.iter().map(|ds| {
+            let ask = Ask { label_selector: selector_text(ds.spec.selector.as_ref()), ..Ask::default() };
+            self.list::<Pod>("pods", Some(&ds.metadata.namespace), ask)
+        }));
+        let wide = request.all_namespaces && request.names.is_empty() && request.selector.is_empty();
+        let (nodes, pods, revisions, events, namespace_objects, daemon_sets) = join!(
+            self.list::<Node>("nodes", None, Ask::default()),
+            own_pods.buffered(8).collect::<Vec<_>>(),
+            self.list_each("controllerrevisions.apps", &namespaces),
+            join_all(targets.iter().map(|ds| self.events("DaemonSet", &ds.metadata.namespace, Some(&ds.metadata.name)))),
+            self.get_each("namespaces", &names),
+            async {
+                // All of them are known already, or their neighbours may be: other DaemonSets may select the same pods.
+                if wide { Listed::default() } else { self.list_each::<DaemonSet>("daemonsets.apps", &namespaces).await }
+            },
+        );
+        let objects = &mut snapshot.objects;
+        objects.nodes = nodes;
+        objects.pods = each_once(merged(pods));
+        objects.controller_revisions = revisions;
+        objects.events = merged(events);
+        objects.namespaces = namespace_objects;
+        objects.daemon_sets = daemon_sets;
+        // Neighbours are welcome, not needed.
+        objects.daemon_sets.gap = None;
+        for ds in targets {
+            if !objects.daemon_sets.iter().any(|d| key(d) == key(ds)) {
+                objects.daemon_sets.items.push(ds.clone());
+            }
+        }
+    }
+
+    /// The events about one object, or about all of a kind in the namespace.
+    async fn events(&self, kind: &str, namespace: &str, name: Option<&str>) -> Listed<Event> {
+        let mut fields = format!("involvedObject.kind={kind}");
+        if let Some(name) = name {
+            fields.push_str(",involvedObject.name=");
+            fields.push_str(name);
+        }
+        self.list("events", Some(namespace), Ask { field_selector: fields, at_most: EVENTS, ..Ask::default() }).await
+    }
+
+    /// Reads what the plan says is needed, at once.
+    async fn round(&self, needs: &Needs, targets: &[DaemonSet], snapshot: &mut Snapshot) {
+        let namespaces: BTreeSet<String> = targets.iter().map(|d| d.metadata.namespace.clone()).collect();
+        let mut further = Objects::default();
+        let (pods, events, leases, ()) = join!(
+            self.pods_of(needs),
+            self.pod_events(&needs.pod_events),
+            self.leases(needs),
+            self.groups(&needs.groups, &namespaces, snapshot, &mut further),
+        );
+        put(snapshot, &needs.groups, further);
+        snapshot.objects.events.items.extend(events.items);
+        if snapshot.objects.events.gap.is_none() {
+            snapshot.objects.events.gap = events.gap;
+        }
+        if needs.groups.contains(&Group::ControlPlane) || !needs.leases.is_empty() {
+            let known = &mut snapshot.objects.leases;
+            let items = std::mem::take(&mut known.items);
+            *known = each_once(merged(vec![Listed { items, gap: None }, leases]));
+        }
+        self.add_pods(pods, targets, needs, snapshot);
+    }
+
+    /// The pods of each node in doubt, by node; or of all under the name "".
+    async fn pods_of(&self, needs: &Needs) -> Vec<(String, Result<Vec<Pod>, ApiError>)> {
+        if needs.all_pods {
+            return vec![(String::new(), self.ask("pods", None, Ask::default()).await)];
+        }
+        let of_node = |node: String| async move {
+            let ask = Ask { field_selector: format!("spec.nodeName={node}"), ..Ask::default() };
+            let pods = self.ask("pods", None, ask).await;
+            (node, pods)
+        };
+        let mut answers = Vec::new();
+        let mut stream = stream::iter(needs.nodes.iter().cloned().map(of_node)).buffer_unordered(NODES_AT_ONCE);
+        while let Some(answer) = stream.next().await {
+            let forbidden = answer.1.as_ref().is_err_and(ApiError::is_forbidden);
+            answers.push(answer);
+            if forbidden {
+                break;
+            }
+        }
+        answers
+    }
+
+    /// Adds other workloads' pods. The DaemonSets' own stay as they were first read, all of one
+    /// moment: a pod that was replaced in between is neither missing nor there twice.
+    fn add_pods(&self, answers: Vec<(String, Result<Vec<Pod>, ApiError>)>, targets: &[DaemonSet], needs: &Needs, snapshot: &mut Snapshot) {
+        let own: BTreeSet<&str> = targets.iter().map(|d| d.metadata.uid.as_str()).collect();
+        let own_known = snapshot.objects.pods.is_complete();
+        let mut refused = None;
+        for (node, answer) in answers {
+            match answer {
+                Ok(pods) => {
+                    let is_own = |p: &Pod| own_known && p.metadata.controller().is_some_and(|o| own.contains(o.uid.as_str()));
+                    let all = node.is_empty();
+                    let others = pods.into_iter().filter(|p| !is_own(p));
+                    if all {
+                        // Those of single nodes, read before, come again.
+                        snapshot.objects.pods.items.retain(is_own);
+                        snapshot.pods_known_on = None;
+                    } else if let Some(known) = &mut snapshot.pods_known_on {
+                        known.insert(node);
+                    }
+                    snapshot.objects.pods.items.extend(others);
+                }
+                Err(error) => refused = refused.or(Some(gap("list", "pods", None, &error))),
+            }
+        }
+        if needs.all_pods || !needs.nodes.is_empty() {
+            snapshot.objects.pods = each_once(std::mem::take(&mut snapshot.objects.pods));
+        }
+        if let Some(gap) = refused.filter(|g| !snapshot.other_gaps.contains(g)) {
+            snapshot.other_gaps.push(gap);
+        }
+    }
+
+    async fn pod_events(&self, pods: &BTreeSet<(String, String)>) -> Listed<Event> {
+        if pods.len() <= PODS_ONE_BY_ONE {
+            return merged(join_all(pods.iter().map(|(ns, name)| self.events("Pod", ns, Some(name)))).await);
+        }
+        let namespaces: BTreeSet<&str> = pods.iter().map(|(ns, _)| ns.as_str()).collect();
+        merged(join_all(namespaces.into_iter().map(|ns| self.events("Pod", ns, None))).await)
+    }
+
+    async fn leases(&self, needs: &Needs) -> Listed<Lease> {
+        let mut names: Vec<(Option<&str>, &str)> = Vec::new();
+        if needs.groups.contains(&Group::ControlPlane) {
+            names.extend([(Some("kube-system"), "kube-controller-manager"), (Some("kube-system"), "kube-scheduler")]);
+        }
+        if needs.leases.len() > 4 * PODS_ONE_BY_ONE {
+            let (some, all) = join!(
+                self.get_each("leases.coordination.k8s.io", &names),
+                self.list("leases.coordination.k8s.io", Some("kube-node-lease"), Ask::default()),
+            );
+            return welcome(merged(vec![some, all]));
+        }
+        names.extend(needs.leases.iter().map(|n| (Some("kube-node-lease"), n.as_str())));
+        welcome(self.get_each("leases.coordination.k8s.io", &names).await)
+    }
+
+    async fn groups(&self, groups: &BTreeSet<Group>, namespaces: &BTreeSet<String>, snapshot: &Snapshot, o: &mut Objects) {
+        let Objects { service_accounts, priority_classes, runtime_classes, limit_ranges, resource_quotas, pod_disruption_budgets, .. } = o;
+        let wants = |group| groups.contains(&group);
+        let policy = async {
+            if wants(Group::Creation) {
+                (*service_accounts, *limit_ranges, *resource_quotas, *priority_classes, *runtime_classes) = join!(
+                    self.list_each("serviceaccounts", namespaces),
+                    self.list_each("limitranges", namespaces),
+                    self.list_each("resourcequotas", namespaces),
+                    self.list("priorityclasses.scheduling.k8s.io", None, Ask::default()),
+                    self.list("runtimeclasses.node.k8s.io", None, Ask::default()),
+                );
+            }
+        };
+        let budgets = async {
+            if wants(Group::Preemption) {
+                *pod_disruption_budgets = welcome(self.list_wide("poddisruptionbudgets.policy", namespaces).await);
+            }
+        };
+        let webhooks = async {
+            if !wants(Group::Webhooks) {
+                return Default::default();
+            }
+            let (validating, mutating) = join!(
+                self.list("validatingwebhookconfigurations.admissionregistration.k8s.io", None, Ask::default()),
+                self.list("mutatingwebhookconfigurations.admissionregistration.k8s.io", None, Ask::default()),
+            );
+            (welcome(validating), welcome(mutating))
+        };
+        let services = async {
+            if !wants(Group::WebhookServices) {
+                return Default::default();
+            }
+            let of = webhook_namespaces(snapshot);
+            let (services, slices) = join!(self.list_each("services", &of), self.list_each("endpointslices.discovery.k8s.io", &of));
+            (welcome(services), welcome(slices))
+        };
+        let volumes = async {
+            if !wants(Group::Volumes) {
+                return Default::default();
+            }
+            join!(
+                self.list_wide("persistentvolumeclaims", namespaces),
+                self.list("persistentvolumes", None, Ask::default()),
+                self.list("storageclasses.storage.k8s.io", None, Ask::default()),
+                self.list("csinodes.storage.k8s.io", None, Ask::default()),
+                self.list("csidrivers.storage.k8s.io", None, Ask::default()),
+                self.list("csistoragecapacities.storage.k8s.io", None, Ask::default()),
+                self.list("volumeattachments.storage.k8s.io", None, Ask::default()),
+            )
+        };
+        let devices = async {
+            if !wants(Group::Devices) {
+                return Default::default();
+            }
+            join!(
+                self.list_wide("resourceclaims.resource.k8s.io", namespaces),
+                self.list_each("resourceclaimtemplates.resource.k8s.io", namespaces),
+                self.list("deviceclasses.resource.k8s.io", None, Ask::default()),
+                self.list("resourceslices.resource.k8s.io", None, Ask::default()),
+            )
+        };
+        let all_namespaces =
+            async { if wants(Group::Namespaces) { self.list("namespaces", None, Ask::default()).await } else { Listed::default() } };
+        let ((), (), webhooks, services, volumes, devices, namespaces) =
+            join!(policy, budgets, webhooks, services, volumes, devices, all_namespaces);
+        (o.validating_webhooks, o.mutating_webhooks) = webhooks;
+        (o.services, o.endpoint_slices) = services;
+        (
+            o.persistent_volume_claims,
+            o.persistent_volumes,
+            o.storage_classes,
+            o.csi_nodes,
+            o.csi_drivers,
+            o.csi_storage_capacities,
+            o.volume_attachments,
+        ) = volumes;
+        (o.resource_claims, o.resource_claim_templates, o.device_classes, o.resource_slices) = devices;
+        o.namespaces = namespaces;
+    }
+}
+
+/// The namespaces of the services that webhooks are called at.
+fn webhook_namespaces(snapshot: &Snapshot) -> BTreeSet<String> {
+    let validating = snapshot.validating_webhooks.iter().flat_map(|c| &c.webhooks).map(|w| &w.client_config);
+    let mutating = snapshot.mutating_webhooks.iter().flat_map(|c| &c.webhooks).map(|w| &w.client_config);
+    validating.chain(mutating).filter_map(|c| c.service.as_ref()).map(|s| s.namespace.clone()).collect()
+}
+
+/// Moves what was read for these groups into the snapshot.
+fn put(snapshot: &mut Snapshot, groups: &BTreeSet<Group>, further: Objects) {
+    let o = &mut snapshot.objects;
+    macro_rules! take { ($group:ident: $($field:ident),*) => { if groups.contains(&Group::$group) { $( o.$field = further.$field; )* } } }
+    take!(Creation: service_accounts, priority_classes, runtime_classes, limit_ranges, resource_quotas);
+    take!(Preemption: pod_disruption_budgets);
+    take!(Webhooks: validating_webhooks, mutating_webhooks);
+    take!(WebhookServices: services, endpoint_slices);
+    take!(Volumes: persistent_volume_claims, persistent_volumes, storage_classes, csi_nodes, csi_drivers, csi_storage_capacities, volume_attachments);
+    take!(Devices: resource_claims, resource_claim_templates, device_classes, resource_slices);
+    if groups.contains(&Group::Namespaces) {
+        let known = std::mem::take(&mut o.namespaces);
+        o.namespaces = each_once(merged(vec![known, further.namespaces]));
+    }
+}
+
+/// Every kind not asked for yet.
+fn nothing_yet() -> Objects {
+    let mut objects = Objects::default();
+    macro_rules! unread {
+        ($field:ident, $ty:ty, $resource:literal) => {
+            objects.$field = unread($resource);
+        };
+    }
+    crate::model::snapshot::for_each_kind!(unread);
+    objects
+}
+
+/// A list that only adds to an answer: one that may not be read is no gap in it.
+fn welcome<T>(mut list: Listed<T>) -> Listed<T> {
+    if let Some(gap) = &mut list.gap {
+        gap.verb = String::new();
+    }
+    list
+}
+
+fn merged<T>(lists: Vec<Listed<T>>) -> Listed<T> {
+    let mut all = Listed::default();
+    for list in lists {
+        all.items.extend(list.items);
+        all.gap = all.gap.or(list.gap);
+    }
+    all
+}
+
+/// Of objects that were read twice the first.
+fn each_once<T: Object>(mut list: Listed<T>) -> Listed<T> {
+    let mut seen = std::collections::HashSet::with_capacity(list.items.len());
+    let mut twice = Vec::new();
+    for (i, item) in list.items.iter().enumerate() {
+        if !seen.insert((item.meta().namespace.as_str(), item.meta().name.as_str())) {
+            twice.push(i);
+        }
+    }
+    let mut twice = twice.into_iter().peekable();
+    let mut i = 0;
+    list.items.retain(|_| {
+        i += 1;
+        twice.next_if_eq(&(i - 1)).is_none()
+    });
+    list
+}
+
+fn key(ds: &DaemonSet) -> (&str, &str) {
+    (&ds.metadata.namespace, &ds.metadata.name)
+}
+
+/// A selector as the API's `labelSelector` takes it; one that selects everything is empty.
+fn selector_text(selector: Option<&LabelSelector>) -> String {
+    let Some(selector) = selector else { return String::new() };
+    let labels = selector.match_labels.iter().map(|(key, value)| format!("{key}={value}"));
+    let expressions = selector.match_expressions.iter().map(|r| match r.operator.as_str() {
+        "In" => format!("{} in ({})", r.key, r.values.join(",")),
+        "NotIn" => format!("{} notin ({})", r.key, r.values.join(",")),
+        "DoesNotExist" => format!("!{}", r.key),
+        _ => r.key.clone(),
+    });
+    labels.chain(expressions).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths() {
+        for (resource, namespace, want) in [
+            ("nodes", None, "/api/v1/nodes"),
+            ("pods", Some("kube-system"), "/api/v1/namespaces/kube-system/pods"),
+            ("daemonsets.apps", Some("a"), "/apis/apps/v1/namespaces/a/daemonsets"),
+            ("csinodes.storage.k8s.io", None, "/apis/storage.k8s.io/v1/csinodes"),
+        ] {
+            assert_eq!(path(resource, namespace), want);
+        }
+    }
+
+    #[test]
+    fn selectors() {
+        let selector: LabelSelector = serde_json::from_value(serde_json::json!({"matchLabels": {"a": "b"}, "matchExpressions": [
+            {"key": "c", "operator": "In", "values": ["d", "e"]}, {"key": "f", "operator": "NotIn", "values": ["g"]},
+            {"key": "h", "operator": "Exists"}, {"key": "i", "operator": "DoesNotExist"}]}))
+        .unwrap();
+        let text = selector_text(Some(&selector));
+        assert_eq!(text, "a=b,c in (d,e),f notin (g),h,!i");
+        assert_eq!(crate::model::selector_text::parse(&text).unwrap().match_expressions.len(), 5);
+    }
+
+    #[test]
+    fn nothing_is_known_at_first() {
+        let objects = nothing_yet();
+        assert!(!objects.nodes.is_complete() && !objects.endpoint_slices.is_complete());
+        assert_eq!(objects.gaps().count(), 0, "and yet nothing is amiss");
+    }
+}
