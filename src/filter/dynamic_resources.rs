@@ -403,3 +403,65 @@ fn check_claim(cycle: &Cycle, claim: &ResourceClaim) -> Result<(), Verdict> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::diagnose::Subject;
+    use crate::model::daemon_set::DaemonSet;
+    use crate::model::snapshot::{Gap, Snapshot};
+
+    #[test]
+    fn devices_are_there_taken_or_not_known() {
+        let device = json!({"name": "g0", "attributes": {"model": {"string": "A"}}});
+        let held = json!({"metadata": {"name": "other", "namespace": "y"}, "status": {"allocation": {"devices": {"results": [
+            {"request": "r", "driver": "gpu", "pool": "n", "device": "g0"}]}}}});
+        for (what, selector, tainted, holder, gap, want) in [
+            ("there", "true", false, false, false, "pass"),
+            ("of another model", "device.attributes['gpu'].model == 'B'", false, false, false, CANNOT_ALLOCATE),
+            ("held by another claim", "true", false, true, false, CANNOT_ALLOCATE),
+            ("tainted", "true", true, false, false, CANNOT_ALLOCATE),
+            ("slices not read", "true", false, false, true, "unknown"),
+            ("a selector that is not judged", "device.attributes['gpu'].model.matches('A')", false, false, false, "unknown"),
+            // Whatever the selector says, there is no device left.
+            ("not judged, but held", "device.attributes['gpu'].model.matches('A')", false, true, false, CANNOT_ALLOCATE),
+        ] {
+            let ds: DaemonSet = serde_json::from_value(json!({"metadata": {"name": "d", "namespace": "x"}, "spec": {"template": {"spec": {
+                "containers": [{}], "resourceClaims": [{"name": "g", "resourceClaimName": "c"}]}}}}))
+            .unwrap();
+            let mut device = device.clone();
+            if tainted {
+                device["taints"] = json!([{"key": "broken", "effect": "NoSchedule"}]);
+            }
+            let mut snapshot = Snapshot::default();
+            let objects = &mut snapshot.objects;
+            objects.nodes.items = serde_json::from_value(json!([{"metadata": {"name": "n"}}])).unwrap();
+            objects.device_classes.items =
+                serde_json::from_value(json!([{"metadata": {"name": "gpu"}, "spec": {"selectors": [{"cel": {"expression": selector}}]}}]))
+                    .unwrap();
+            objects.resource_slices.items = serde_json::from_value(json!([{"metadata": {"name": "s"}, "spec": {
+                "driver": "gpu", "nodeName": "n", "pool": {"name": "n", "resourceSliceCount": 1}, "devices": [device]}}]))
+            .unwrap();
+            objects.resource_claims.items = serde_json::from_value(json!([{"metadata": {"name": "c", "namespace": "x"}, "spec": {
+                "devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu", "count": 1}}]}}}]))
+            .unwrap();
+            if holder {
+                objects.resource_claims.items.push(serde_json::from_value(held.clone()).unwrap());
+            }
+            if gap {
+                let resource = "resourceslices.resource.k8s.io".to_string();
+                objects.resource_slices.gap = Some(Gap { verb: "list".into(), resource, namespace: None, reason: "forbidden".into() });
+            }
+            let subject = Subject::new(&snapshot, &ds);
+            let cycle = subject.fresh_cycle("d-xxxxx");
+            let verdict = match prefilter(&cycle)(&subject.nodes[0]) {
+                Verdict::Pass => "pass".to_string(),
+                Verdict::Fail(failure) => failure.reasons.join("; "),
+                Verdict::Unknown(_) => "unknown".to_string(),
+            };
+            assert_eq!(verdict, want, "{what}");
+        }
+    }
+}

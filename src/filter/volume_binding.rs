@@ -396,7 +396,7 @@ fn check_provision(
     }
     let Some(wanted) = claim.spec.resources.requests.get("storage") else { return Ok(None) };
     let driver = storage.csi_driver(&class.provisioner).map_err(Verdict::Unknown)?;
-    if !driver.is_some_and(|d| d.spec.storage_capacity == Some(true)) {
+    if driver.is_none_or(|d| d.spec.storage_capacity != Some(true)) {
         return Ok(None);
     }
     let of_class = || snapshot.csi_storage_capacities.iter().filter(|c| c.storage_class_name == *name && reaches(c, node));
@@ -452,4 +452,132 @@ fn spell_topologies(terms: &[TopologySelectorTerm]) -> String {
         all.join(" and ")
     };
     terms.iter().map(term).collect::<Vec<_>>().join(" or ")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::diagnose::Subject;
+    use crate::model::daemon_set::DaemonSet;
+    use crate::model::snapshot::Gap;
+
+    /// The four plugins' reasons for a pod with claim `c` on a node of zone a; a gap makes them say
+    /// that they do not know.
+    fn reasons(claim: Value, volumes: Value, classes: Value, gap: bool) -> Vec<String> {
+        let ds: DaemonSet = serde_json::from_value(json!({"metadata": {"name": "d", "namespace": "x"}, "spec": {"template": {"spec": {
+            "containers": [{}], "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]}}}}))
+        .unwrap();
+        let mut snapshot = Snapshot::default();
+        let objects = &mut snapshot.objects;
+        objects.nodes.items =
+            serde_json::from_value(json!([{"metadata": {"name": "n", "labels": {"topology.kubernetes.io/zone": "a"}}}])).unwrap();
+        objects.persistent_volume_claims.items = serde_json::from_value(claim).unwrap();
+        objects.persistent_volumes.items = serde_json::from_value(volumes).unwrap();
+        objects.storage_classes.items = serde_json::from_value(classes).unwrap();
+        if gap {
+            let gap = |resource: &str| Some(Gap { verb: "list".into(), resource: resource.into(), namespace: None, reason: String::new() });
+            objects.persistent_volume_claims.gap = gap("persistentvolumeclaims");
+            objects.persistent_volumes.gap = gap("persistentvolumes");
+            objects.storage_classes.gap = gap("storageclasses.storage.k8s.io");
+        }
+        let subject = Subject::new(&snapshot, &ds);
+        let cycle = subject.fresh_cycle("d-xxxxx");
+        let names = ["VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone"];
+        let plugins = super::super::PLUGINS.iter().filter(|p| names.contains(&p.name));
+        plugins
+            .filter_map(|p| match (p.prefilter)(&cycle)(&subject.nodes[0]) {
+                Verdict::Pass => None,
+                Verdict::Fail(f) => Some(format!("{}: {}", p.name, f.reasons.join("; "))),
+                Verdict::Unknown(_) => Some(format!("{}: unknown", p.name)),
+            })
+            .collect()
+    }
+
+    fn claim(spec: Value, annotations: Value) -> Value {
+        json!([{"metadata": {"name": "c", "namespace": "x", "uid": "u", "annotations": annotations}, "spec": spec}])
+    }
+
+    #[test]
+    fn a_claim_in_every_state() {
+        let bound = json!({"pv.kubernetes.io/bind-completed": "yes"});
+        let pv = |zone: &str, more: Value| {
+            let mut spec = json!({"capacity": {"storage": "5Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "late",
+                "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
+                    {"key": "topology.kubernetes.io/zone", "operator": "In", "values": [zone]}]}]}}});
+            spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            json!([{"metadata": {"name": "pv"}, "spec": spec, "status": {"phase": "Available"}}])
+        };
+        let late = json!([{"metadata": {"name": "late"}, "provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"}]);
+        let wants = |size: &str| json!({"storageClassName": "late", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}});
+        let none = json!([]);
+        for (what, claim, volumes, classes, want) in [
+            ("bound here", claim(json!({"volumeName": "pv"}), bound.clone()), pv("a", json!({})), none.clone(), vec![]),
+            (
+                "bound elsewhere",
+                claim(json!({"volumeName": "pv"}), bound.clone()),
+                pv("b", json!({})),
+                none.clone(),
+                vec!["VolumeBinding: node(s) didn't match PersistentVolume's node affinity"],
+            ),
+            (
+                "bound to nothing",
+                claim(json!({"volumeName": "gone"}), bound.clone()),
+                none.clone(),
+                none.clone(),
+                vec![
+                    "VolumeBinding: node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+                    "VolumeZone: persistentvolume \"gone\" not found",
+                ],
+            ),
+            (
+                "missing",
+                none.clone(),
+                none.clone(),
+                none.clone(),
+                vec![
+                    "VolumeRestrictions: persistentvolumeclaim \"c\" not found",
+                    "NodeVolumeLimits: looking up PVC x/c: persistentvolumeclaim \"c\" not found",
+                    "VolumeBinding: persistentvolumeclaim \"c\" not found",
+                    "VolumeZone: persistentvolumeclaim \"c\" not found",
+                ],
+            ),
+            ("waits, a volume fits", claim(wants("5Gi"), json!({})), pv("a", json!({})), late.clone(), vec![]),
+            (
+                "waits, the volume is too small",
+                claim(wants("6Gi"), json!({})),
+                pv("a", json!({})),
+                late.clone(),
+                vec!["VolumeBinding: node(s) didn't find available persistent volumes to bind"],
+            ),
+            (
+                "waits, the volume is another claim's",
+                claim(wants("1Gi"), json!({})),
+                pv("a", json!({"claimRef": {"namespace": "x", "name": "other"}})),
+                late.clone(),
+                vec!["VolumeBinding: node(s) didn't find available persistent volumes to bind"],
+            ),
+            (
+                "should be bound at once",
+                claim(json!({"storageClassName": "now"}), json!({})),
+                none.clone(),
+                json!([{"metadata": {"name": "now"}, "provisioner": "p", "volumeBindingMode": "Immediate"}]),
+                vec!["VolumeBinding: pod has unbound immediate PersistentVolumeClaims", "VolumeZone: PersistentVolume had no name"],
+            ),
+        ] {
+            assert_eq!(reasons(claim, volumes, classes, false), want, "{what}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_read_is_not_missing() {
+        let unknown = |names: &[&str]| names.iter().map(|n| format!("{n}: unknown")).collect::<Vec<_>>();
+        assert_eq!(
+            reasons(json!([]), json!([]), json!([]), true),
+            unknown(&["VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone"])
+        );
+        let bound = claim(json!({"volumeName": "pv"}), json!({"pv.kubernetes.io/bind-completed": "yes"}));
+        assert_eq!(reasons(bound, json!([]), json!([]), true), unknown(&["NodeVolumeLimits", "VolumeBinding", "VolumeZone"]));
+    }
 }

@@ -221,3 +221,47 @@ fn add(volume: &mut PersistentVolume, requirement: NodeSelectorRequirement) {
         term.match_expressions.push(requirement.clone());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn handles_as_the_drivers_name_them() {
+        for (labels, source, want) in [
+            (json!({}), json!({"awsElasticBlockStore": {"volumeID": "vol-1"}}), Ok("vol-1")),
+            (json!({}), json!({"awsElasticBlockStore": {"volumeID": "aws://us-east-1a/vol-1"}}), Ok("vol-1")),
+            (json!({}), json!({"awsElasticBlockStore": {"volumeID": "aws:///vol-1"}}), Ok("vol-1")),
+            (json!({}), json!({"awsElasticBlockStore": {"volumeID": "aws://us-east-1a/disk"}}), Err(())),
+            (json!({}), json!({"gcePersistentDisk": {"pdName": "d"}}), Ok("projects/UNSPECIFIED/zones/UNSPECIFIED/disks/d")),
+            (
+                json!({ZONE: "eu-west1-b"}),
+                json!({"gcePersistentDisk": {"pdName": "d"}}),
+                Ok("projects/UNSPECIFIED/zones/eu-west1-b/disks/d"),
+            ),
+            (
+                json!({BETA_ZONE: "eu-west1-b__eu-west1-c"}),
+                json!({"gcePersistentDisk": {"pdName": "d"}}),
+                Ok("projects/UNSPECIFIED/regions/eu-west1/disks/d"),
+            ),
+            (json!({ZONE: "a__b"}), json!({"gcePersistentDisk": {"pdName": "d"}}), Err(())),
+            (json!({}), json!({"azureDisk": {"diskURI": "/d", "kind": "managed"}}), Ok("/d")),
+            (json!({}), json!({"azureDisk": {"diskURI": "/d", "kind": "Shared"}}), Err(())),
+        ] {
+            let volume: PersistentVolume = serde_json::from_value(json!({"metadata": {"labels": labels}, "spec": source})).unwrap();
+            assert_eq!(volume_handle(&volume).as_deref().map_err(|_| ()), want, "{source} {labels}");
+        }
+    }
+
+    #[test]
+    fn the_zone_becomes_the_drivers() {
+        let volume: PersistentVolume =
+            serde_json::from_value(json!({"metadata": {"labels": {ZONE: "b__a"}}, "spec": {"awsElasticBlockStore": {"volumeID": "v"}}}))
+                .unwrap();
+        let translated = translated(&volume, AWS).unwrap();
+        let found: Vec<String> = requirements(&translated).map(ToString::to_string).collect();
+        assert_eq!(found, ["topology.ebs.csi.aws.com/zone In [a b]"]);
+    }
+}

@@ -41,11 +41,9 @@ pub fn daemon_pod(ds: &DaemonSet, hash: Option<&str>, snapshot: &Snapshot) -> Da
         spec.scheduler_name = "default-scheduler".into();
     }
     default_requests(&mut spec);
-    if !snapshot.version.features().pod_level_defaults_after_admission
-        && let Some(own) = &spec.resources
-    {
-        let requests = pod_level_requests(&spec, own);
-        spec.resources = Some(ResourceRequirements { requests, ..own.clone() });
+    let after_admission = snapshot.version.features().pod_level_defaults_after_admission;
+    if !after_admission {
+        default_pod_level_requests(&mut spec);
     }
     for range in snapshot.limit_ranges.iter().filter(|r| r.metadata.namespace == ds.metadata.namespace) {
         apply_limit_range(&mut spec, range);
@@ -53,7 +51,17 @@ pub fn daemon_pod(ds: &DaemonSet, hash: Option<&str>, snapshot: &Snapshot) -> Da
     let mut pod = DaemonPod { namespace: ds.metadata.namespace.clone(), labels, spec, added_selector: Vec::new() };
     apply_priority(&mut pod.spec, &snapshot.priority_classes);
     apply_runtime_class(&mut pod, &snapshot.runtime_classes);
+    if after_admission {
+        default_pod_level_requests(&mut pod.spec);
+    }
     pod
+}
+
+fn default_pod_level_requests(spec: &mut PodSpec) {
+    if let Some(own) = &spec.resources {
+        let requests = pod_level_requests(spec, own);
+        spec.resources = Some(ResourceRequirements { requests, ..own.clone() });
+    }
 }
 
 /// A limit without request is the request, too.

@@ -117,7 +117,7 @@ pub fn requests(spec: &PodSpec, status: Option<&PodStatus>, features: &Features)
     };
     if features.pod_level_resources
         && let Some(pod_level) =
-            spec.resources.as_ref().map(|own| pod_level_requests(spec, own)).filter(|r| r.keys().any(|n| is_pod_level(n)))
+            spec.resources.as_ref().map(|own| stored_requests(spec, own, features)).filter(|r| r.keys().any(|n| is_pod_level(n)))
     {
         let mut effective = pod_level;
         if let Some(status) = status.filter(|_| features.in_place_pod_level_resize)
@@ -200,7 +200,7 @@ fn status_of<'a>(status: &'a PodStatus, name: &str) -> Option<&'a ContainerStatu
     status.container_statuses.iter().chain(&status.init_container_statuses).find(|s| s.name == name)
 }
 
-/// Up to 1.35: the greatest of each container's spec, allocated and actual amounts, if its
+/// Up to 1.36: the greatest of each container's spec, allocated and actual amounts, if its
 /// status reports actual ones; plain init containers count by their spec.
 fn resized_by_container(spec: &PodSpec, status: &PodStatus) -> ResourceList {
     let infeasible = is_resize_infeasible(status);
@@ -217,7 +217,7 @@ fn resized_by_container(spec: &PodSpec, status: &PodStatus) -> ResourceList {
     })
 }
 
-/// From 1.36 on: the greatest of the pod's three sums.
+/// From 1.37 on: the greatest of the pod's three sums.
 fn resized_by_sums(spec: &PodSpec, status: &PodStatus, features: &Features) -> ResourceList {
     let infeasible = is_resize_infeasible(status);
     let desired = |c: &Container| if infeasible { ResourceList::new() } else { own_requests(c) };
@@ -255,6 +255,12 @@ fn own_requests(container: &Container) -> ResourceList {
         requests.entry(name.clone()).or_insert(*limit);
     }
     requests
+}
+
+/// The pod-level requests as they are stored: from 1.37 on what is read of a pod has no defaults any
+/// more, they are set once, when the pod is made.
+fn stored_requests(spec: &PodSpec, own: &ResourceRequirements, features: &Features) -> ResourceList {
+    if features.pod_level_defaults_after_admission { own.requests.clone() } else { pod_level_requests(spec, own) }
 }
 
 /// The requests of the pod as a whole, with the API server's defaults: where it sets some limit,

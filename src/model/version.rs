@@ -56,7 +56,7 @@ pub struct Features {
     pub pod_level_defaults_after_admission: bool,
     /// `InPlacePodVerticalScaling`: requests of a running pod may come from its status.
     pub in_place_resize: bool,
-    /// From 1.35 on the pod's sums are compared, before it each container's amounts.
+    /// From 1.37 on the pod's sums are compared, before it each container's amounts.
     pub resize_by_sums: bool,
     /// `InPlacePodLevelResourcesVerticalScaling`.
     pub in_place_pod_level_resize: bool,
@@ -93,7 +93,7 @@ impl ServerVersion {
             pod_level_resources: from(34),
             pod_level_defaults_after_admission: from(37),
             in_place_resize: from(33),
-            resize_by_sums: from(36),
+            resize_by_sums: from(37),
             in_place_pod_level_resize: from(36),
             dynamic_resources: from(34),
             dra_extended_resources: from(36),
@@ -105,7 +105,7 @@ impl ServerVersion {
             node_declared_features: from(36),
             volume_limit_scaling: from(37),
             exact_overhead: from(37),
-            node_name_prefilters: from(36),
+            node_name_prefilters: from(37),
         }
     }
 }
