@@ -6,11 +6,14 @@ use crate::cause::{Cause, Severity, Stage};
 use crate::controller::recount::{Counters, Tally, recount};
 use crate::controller::should_run::{Decision, decide};
 use crate::controller::{
-    daemon_set_terminating, misscheduled, no_eligible_nodes, node_gone, ownership, selector_overlap, status_disagrees, status_stale,
+    daemon_set_terminating, misscheduled, no_eligible_nodes, node_gone, ownership, project_selector, selector_overlap, status_disagrees,
+    status_stale,
 };
 use crate::filter::{Cycle, Filter, PLUGINS, Verdict};
+use crate::model::affinity::Toleration;
 use crate::model::daemon_pod::{DaemonPod, daemon_pod};
 use crate::model::daemon_set::DaemonSet;
+use crate::model::node::Node;
 use crate::model::node_info::{NodeInfo, node_infos};
 use crate::model::pod::Pod;
 use crate::model::snapshot::{Gap, Snapshot};
@@ -127,7 +130,7 @@ pub fn diagnose(snapshot: &Snapshot, ds: &DaemonSet, options: &Options) -> Repor
     let subject = Subject::new(snapshot, ds);
     let tolerations = daemon_pod_tolerations(&ds.spec.template.spec);
     let decisions: BTreeMap<&str, Decision> =
-        subject.nodes.iter().map(|info| (info.node.name(), decide(ds, &tolerations, info.node, &subject.features))).collect();
+        subject.nodes.iter().map(|info| (info.node.name(), decide_for(&subject, &tolerations, info.node))).collect();
 
     let counters = recount(subject.nodes.iter().map(|info| tally(&subject, &decisions, info)));
     let mut causes = Vec::new();
@@ -170,6 +173,15 @@ pub fn diagnose(snapshot: &Snapshot, ds: &DaemonSet, options: &Options) -> Repor
         nodes,
         missing,
     }
+}
+
+/// The controller's decision, with the project's selector where the cluster is OpenShift.
+fn decide_for(subject: &Subject, tolerations: &[Toleration], node: &Node) -> Decision {
+    let mut decision = decide(subject.ds, tolerations, node, &subject.features);
+    if let Some(selector) = &subject.fresh.namespace_selector {
+        project_selector::restrict(subject.ds, selector, node, &mut decision);
+    }
+    decision
 }
 
 fn tally(subject: &Subject, decisions: &BTreeMap<&str, Decision>, info: &NodeInfo) -> Tally {
@@ -265,7 +277,8 @@ fn pod_report(subject: &Subject, pod: &Pod) -> PodReport {
 fn judge(subject: &Subject, info: &NodeInfo, decision: &Decision, pods: &[&Pod], lacking: &[Cause], node: &mut NodeReport) {
     // Where pods could not be read, a status that counts none still tells that there are none.
     let status = &subject.ds.status;
-    let pods_known = subject.snapshot.pods.is_complete() || (status.current_number_scheduled == 0 && status.number_misscheduled == 0);
+    let counted = subject.ds.metadata.generation > 0 && status.current_number_scheduled == 0 && status.number_misscheduled == 0;
+    let pods_known = subject.snapshot.pods.is_complete() || counted;
     let live: Vec<&Pod> = pods.iter().copied().filter(|p| !p.is_terminating()).collect();
     if !decision.should_run {
         node.causes.extend(decision.causes.iter().cloned());

@@ -10,6 +10,7 @@ pub mod misscheduled;
 pub mod no_eligible_nodes;
 pub mod node_gone;
 pub mod ownership;
+pub mod project_selector;
 pub mod recount;
 pub mod selector_overlap;
 pub mod should_run;

@@ -6,6 +6,7 @@
 
 use super::affinity::Toleration;
 use super::daemon_set::DaemonSet;
+use super::namespace_selector::{NamespaceSelector, namespace_selector};
 use super::node::ResourceList;
 use super::object::Labels;
 use super::pod::{Container, PodSpec, ResourceRequirements};
@@ -26,6 +27,8 @@ pub struct DaemonPod {
     pub spec: PodSpec,
     /// Node selector entries that admission added, with who did.
     pub added_selector: Vec<(String, String, String)>,
+    /// The selector that the namespace imposes, where that is in force.
+    pub namespace_selector: Option<NamespaceSelector>,
 }
 
 /// The pod of this DaemonSet that the controller would make now. `hash` is the current revision's.
@@ -48,7 +51,10 @@ pub fn daemon_pod(ds: &DaemonSet, hash: Option<&str>, snapshot: &Snapshot) -> Da
     for range in snapshot.limit_ranges.iter().filter(|r| r.metadata.namespace == ds.metadata.namespace) {
         apply_limit_range(&mut spec, range);
     }
-    let mut pod = DaemonPod { namespace: ds.metadata.namespace.clone(), labels, spec, added_selector: Vec::new() };
+    let namespace = ds.metadata.namespace.clone();
+    let namespace_selector = namespace_selector(snapshot, &namespace);
+    let mut pod = DaemonPod { namespace, labels, spec, added_selector: Vec::new(), namespace_selector };
+    apply_namespace_selector(&mut pod);
     apply_priority(&mut pod.spec, &snapshot.priority_classes);
     apply_runtime_class(&mut pod, &snapshot.runtime_classes);
     if after_admission {
@@ -98,6 +104,17 @@ fn apply_limit_range(spec: &mut PodSpec, range: &LimitRange) {
 fn fill(list: &mut ResourceList, from: &ResourceList) {
     for (name, quantity) in from {
         list.entry(name.clone()).or_insert(*quantity);
+    }
+}
+
+/// PodNodeSelector: the namespace's labels join the pod's selector; a contradiction is refused.
+fn apply_namespace_selector(pod: &mut DaemonPod) {
+    let Some(selector) = &pod.namespace_selector else { return };
+    for (key, value) in &selector.labels {
+        if !pod.spec.node_selector.contains_key(key) {
+            pod.spec.node_selector.insert(key.clone(), value.clone());
+            pod.added_selector.push((key.clone(), value.clone(), format!("Namespace/{}", pod.namespace)));
+        }
     }
 }
 

@@ -13,6 +13,7 @@ pub mod event;
 pub mod extended_devices;
 pub mod host_port;
 pub mod int_or_string;
+pub mod namespace_selector;
 pub mod node;
 pub mod node_info;
 pub mod object;

@@ -5,6 +5,7 @@
 use super::refusal;
 use crate::cause::{Cause, Entry, Stage};
 use crate::diagnose::Subject;
+use crate::model::namespace_selector::{PLUGIN_ANNOTATION, parse};
 use crate::model::object::Labels;
 
 /// The page.
@@ -30,9 +31,6 @@ Take the label out of the template, change the namespace's annotation, or move t
 ",
 };
 
-/// The annotation of the plugin PodNodeSelector.
-const ANNOTATION: &str = "scheduler.alpha.kubernetes.io/node-selector";
-
 /// Reads upstream's texts.
 pub fn from_event(subject: &Subject, text: &str) -> Option<Vec<Cause>> {
     let conflict = text.contains("pod node label selector conflicts with its namespace")
@@ -41,26 +39,21 @@ pub fn from_event(subject: &Subject, text: &str) -> Option<Vec<Cause>> {
 }
 
 /// The namespace's selector, as its annotation spells it.
-fn namespace_selector(subject: &Subject) -> Labels {
+fn annotated(subject: &Subject) -> Labels {
     let namespace = subject.snapshot.namespace(&subject.ds.metadata.namespace);
-    let text = namespace.and_then(|n| n.metadata.annotations.get(ANNOTATION)).map_or("", String::as_str);
-    text.split(',')
-        .filter_map(|part| part.split_once('='))
-        .map(|(k, v)| (k.trim().to_string(), v.trim_start_matches('=').trim().to_string()))
-        .collect()
+    namespace.and_then(|n| n.metadata.annotations.get(PLUGIN_ANNOTATION)).map(|text| parse(text)).unwrap_or_default()
 }
 
 fn cause(subject: &Subject) -> Cause {
     let own = &subject.ds.spec.template.spec.node_selector;
-    let clash: Vec<(String, String)> =
-        namespace_selector(subject).into_iter().filter(|(k, v)| own.get(k).is_some_and(|o| o != v)).collect();
+    let clash: Vec<(String, String)> = annotated(subject).into_iter().filter(|(k, v)| own.get(k).is_some_and(|o| o != v)).collect();
     let keys: Vec<&str> = clash.iter().map(|(k, _)| k.as_str()).collect();
     let mut cause =
         refusal(&ENTRY, keys.join(","), "the template's node selector conflicts with that of its namespace, so every pod is refused");
     for (key, value) in &clash {
         cause = cause.evidence(subject.object(), format!("spec.template.spec.nodeSelector[{key}]"), own.get(key).cloned()).evidence(
             format!("Namespace/{}", subject.ds.metadata.namespace),
-            format!("metadata.annotations[{ANNOTATION}]"),
+            format!("metadata.annotations[{PLUGIN_ANNOTATION}]"),
             format!("{key}={value}"),
         );
     }
