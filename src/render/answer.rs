@@ -12,6 +12,7 @@ pub fn answer(report: &Report) -> (Role, &'static str, String) {
         Outcome::Problems => (Role::Error, "✗", problems(report)),
         Outcome::Inconclusive => (Role::Warning, "?", format!("no problem found, but {}", unread(report))),
         Outcome::Healthy if warnings > 0 => (Role::Warning, "!", format!("{}; {}", healthy(report), count(warnings, "warning"))),
+        Outcome::Healthy if report.nodes.iter().any(lacks) => (Role::Plain, "·", healthy(report)),
         Outcome::Healthy => (Role::Good, "✓", healthy(report)),
     }
 }
@@ -28,7 +29,7 @@ fn healthy(report: &Report) -> String {
     if wanted == 0 {
         format!("wanted on none of {}", count(all, "node"))
     } else if unhealthy > 0 {
-        format!("{} of {} not healthy yet", number(unhealthy), count(wanted, "node"))
+        format!("{} of {} not available yet", number(unhealthy), count(wanted, "node"))
     } else if outdated > 0 {
         format!("healthy, {} of {} still of an old revision", number(outdated), count(wanted, "node"))
     } else if wanted == all {
@@ -58,11 +59,12 @@ fn problems(report: &Report) -> String {
         n => parts.push(format!("pods run on {} where none should", count(n, "node"))),
     }
     let kept = report.nodes.iter().filter(|n| n.state == State::Outdated && n.causes.iter().any(|c| c.severity == Severity::Error)).count();
-    if kept > 0 {
-        parts.push(format!("{} of {} cannot get the current revision", number(kept), count(wanted, "node")));
-    }
-    if report.rollout.phase == "stuck" {
-        parts.push("the rollout is stuck".into());
+    match (report.rollout.phase == "stuck", kept) {
+        (true, 0) if lacking > 0 && report.rollout.waiting.is_empty() => {}
+        (true, 0) => parts.push("the rollout is stuck".into()),
+        (true, kept) => parts.push(format!("the rollout is stuck, {} of an old revision", count(kept, "node"))),
+        (false, 0) => {}
+        (false, kept) => parts.push(format!("{} of {} cannot get the current revision", number(kept), count(wanted, "node"))),
     }
     if parts.is_empty() {
         let mut codes: Vec<&str> = report.all_causes().filter(|c| c.severity == Severity::Error).map(|c| c.code).collect();

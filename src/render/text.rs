@@ -21,6 +21,8 @@ const VARIANTS: usize = 3;
 const REMEDIES: usize = 3;
 /// Pieces of evidence that are pointed at.
 const EVIDENCE: usize = 5;
+/// Columns of a value that is too long for the first screen.
+const LONG: usize = 60;
 
 /// Writes the reports, one below the other.
 pub fn render(out: &mut impl Write, reports: &[Report], style: &Style) -> io::Result<()> {
@@ -180,14 +182,13 @@ pub fn rollout<W: Write>(screen: &mut Screen<W>, report: &Report) -> io::Result<
     let held = match (blocked.len(), waiting.len()) {
         (0, 0) => None,
         (0, _) => Some(format!("{} {waits}", names(&waiting, room))),
-        (n, w) => {
+        (_, 0) => Some(format!("unavailable: {}", names(&blocked, room))),
+        (n, _) => {
             let allowed = r.max_surge.filter(|s| *s > 0).or(r.max_unavailable).unwrap_or(0);
             let whole = i64::try_from(n).is_ok_and(|n| n >= allowed);
             let part = format!("{n} of the budget of {allowed}");
             let verb = format!("{} {}", if n == 1 { "uses" } else { "use" }, if whole { "the whole budget up" } else { &part });
-            let tail =
-                if w > 0 { format!("{} {} {waits}", if whole { ", so" } else { ";" }, names(&waiting, room)) } else { String::new() };
-            Some(format!("{} {verb}{tail}", names(&blocked, room)))
+            Some(format!("{} {verb}{} {} {waits}", names(&blocked, room), if whole { ", so" } else { ";" }, names(&waiting, room)))
         }
     };
     if let Some(held) = held {
@@ -319,7 +320,7 @@ fn evidence<W: Write>(screen: &mut Screen<W>, cause: &Cause) -> io::Result<()> {
             serde_json::Value::Object(_) | serde_json::Value::Array(_) | serde_json::Value::Null => String::new(),
             other => other.to_string(),
         };
-        if !value.is_empty() && stands(&value) {
+        if !value.is_empty() && (stands(&value) || width(&value) > LONG) {
             continue;
         }
         left += 1;
@@ -334,7 +335,7 @@ fn evidence<W: Write>(screen: &mut Screen<W>, cause: &Cause) -> io::Result<()> {
         }
         object = &e.object;
         text += &format!(" {}", e.field);
-        if !value.is_empty() && width(&value) <= 60 {
+        if !value.is_empty() {
             text += &format!(" = {value}");
         }
     }
@@ -454,10 +455,16 @@ pub fn effect(tried: &Tried, nodes: usize) -> Option<String> {
 
 /// What failing pods have in common, and advice that bears on a cause.
 fn beside<W: Write>(screen: &mut Screen<W>, report: &Report) -> io::Result<()> {
-    if !report.correlations.is_empty() {
+    // A sentence that stands with its cause is not told twice.
+    let told = |sentence: &str| {
+        let body = sentence.split_once(": ").map_or(sentence, |(_, body)| body);
+        report.all_causes().any(|c| c.message.contains(body))
+    };
+    let correlations: Vec<&String> = report.correlations.iter().filter(|s| !told(s)).collect();
+    if !correlations.is_empty() {
         screen.blank()?;
         screen.line(0, &[span(Role::Strong, "In common")])?;
-        for sentence in &report.correlations {
+        for sentence in correlations {
             screen.wrapped(2, 4, &[span(Role::Plain, format!("· {sentence}"))])?;
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{NodeReport, Report, State};
-use crate::cause::{Cause, Remedy, Severity};
+use crate::cause::{Cause, Remedy, Severity, Stage};
 
 /// More groups than this that differ only in their causes' details become one.
 const MOST_ALIKE: usize = 5;
@@ -63,8 +63,16 @@ type Named<'a> = Vec<(&'a str, &'a str)>;
 /// The groups of a report, worst first: the DaemonSet's own causes, then its nodes.
 pub fn groups(report: &Report) -> Vec<Group<'_>> {
     let mut groups: Vec<Group> = report.causes.iter().filter(|c| !told_by_a_node(report, c)).map(of_workload).collect();
+    groups.extend(by_causes(&report.nodes, MOST_ALIKE));
+    sort(&mut groups);
+    groups
+}
+
+/// The groups of nodes; more than `most` that differ only in their causes' details become one.
+fn by_causes(nodes: &[NodeReport], most: usize) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group> = Vec::new();
     let mut exact: BTreeMap<(State, Named), Vec<&NodeReport>> = BTreeMap::new();
-    for node in report.nodes.iter().filter(|n| n.state != State::Healthy || !n.causes.is_empty()) {
+    for node in nodes.iter().filter(|n| n.state != State::Healthy || !n.causes.is_empty()) {
         let causes = node.causes.iter().map(|c| (c.code, c.detail.as_str())).collect();
         exact.entry((node.state, causes)).or_default().push(node);
     }
@@ -73,7 +81,7 @@ pub fn groups(report: &Report) -> Vec<Group<'_>> {
         alike.entry((state, causes.into_iter().map(|(code, _)| code).collect())).or_default().push(nodes);
     }
     for ((state, _), sets) in alike {
-        if sets.len() > MOST_ALIKE {
+        if sets.len() > most {
             let mut all: Vec<&NodeReport> = sets.into_iter().flatten().collect();
             all.sort_by(|a, b| a.name.cmp(&b.name));
             groups.push(of_nodes(state, all));
@@ -81,11 +89,16 @@ pub fn groups(report: &Report) -> Vec<Group<'_>> {
             groups.extend(sets.into_iter().map(|nodes| of_nodes(state, nodes)));
         }
     }
+    sort(&mut groups);
+    groups
+}
+
+/// Worst first; what follows from other causes last of its severity.
+fn sort(groups: &mut [Group]) {
     groups.sort_by(|a, b| {
-        let key = |g: &Group| (std::cmp::Reverse(g.severity), !g.nodes.is_empty(), g.state, std::cmp::Reverse(g.nodes.len()));
+        let key = |g: &Group| (std::cmp::Reverse(g.severity), g.follows(), !g.nodes.is_empty(), g.state, std::cmp::Reverse(g.nodes.len()));
         key(a).cmp(&key(b)).then_with(|| a.first().cmp(&b.first()))
     });
-    groups
 }
 
 /// A cause of the whole that names a node which has it too is told there.
@@ -178,8 +191,60 @@ impl<'a> Group<'a> {
         self.nodes.iter().map(|n| n.name.as_str()).collect()
     }
 
+    /// True if all its causes are the rollout's: what follows from other causes stands below them.
+    fn follows(&self) -> bool {
+        let stages = self.causes.iter().flat_map(|c| c.variants.first()).map(|v| v.cause.stage);
+        !self.causes.is_empty() && stages.into_iter().all(|s| s == Stage::Rollout)
+    }
+
     fn first(&self) -> (&'static str, &'a str) {
         let code = self.causes.first().map_or("", |c| c.code);
         (code, self.nodes.first().map_or("", |n| n.name.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cause::registry::find;
+
+    fn node(name: &str, state: State, causes: &[(&str, &str)]) -> NodeReport {
+        let causes = causes.iter().map(|(code, detail)| Cause::new(find(code).unwrap(), *detail, format!("{code} on {name}"))).collect();
+        NodeReport {
+            name: name.into(),
+            state,
+            should_run: Some(true),
+            should_continue_running: Some(true),
+            pods: Vec::new(),
+            checks: Vec::new(),
+            preemption: None,
+            causes,
+        }
+    }
+
+    /// The groups as "severity state codes: nodes".
+    fn grouped(nodes: &[NodeReport], most: usize) -> Vec<String> {
+        let groups = by_causes(nodes, most);
+        groups.iter().map(|g| format!("{:?} {:?} {}: {}", g.severity, g.state, g.codes().join("+"), g.names().join(","))).collect()
+    }
+
+    #[test]
+    fn nodes_with_the_same_causes_share_a_group() {
+        let nodes = [
+            node("a", State::Pending, &[("NodePorts", "TCP/1 x/y")]),
+            node("b", State::Pending, &[("NodePorts", "TCP/1 x/y")]),
+            node("c", State::Pending, &[("NodePorts", "TCP/2 x/y")]),
+            node("d", State::Pending, &[("NodePorts", "TCP/1 x/y"), ("NodeResourcesFit", "cpu")]),
+            node("e", State::Healthy, &[]),
+            node("f", State::Unknown, &[]),
+        ];
+        let want = [
+            "Error Pending NodePorts: a,b",
+            "Error Pending NodePorts: c",
+            "Error Pending NodePorts+NodeResourcesFit: d",
+            "Warning Unknown : f",
+        ];
+        assert_eq!(grouped(&nodes, 5), want);
+        assert_eq!(grouped(&nodes, 1)[0], "Error Pending NodePorts: a,b,c", "many alike become one");
     }
 }
