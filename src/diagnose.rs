@@ -134,8 +134,8 @@ pub fn diagnose(snapshot: &Snapshot, ds: &DaemonSet, options: &Options) -> Repor
 
     let counters = recount(subject.nodes.iter().map(|info| tally(&subject, &decisions, info)));
     let mut causes = Vec::new();
-    let mut nodes = judge_nodes(&subject, &decisions, options);
-    nodes.extend(gone_nodes(&subject, options, &mut causes));
+    let mut nodes = judge_nodes(&subject, &decisions);
+    nodes.extend(gone_nodes(&subject, &mut causes));
     nodes.sort_by(|a, b| a.name.cmp(&b.name));
 
     let mut rollout = rollout::status::status(ds, counters.desired_number_scheduled);
@@ -150,6 +150,8 @@ pub fn diagnose(snapshot: &Snapshot, ds: &DaemonSet, options: &Options) -> Repor
         node.causes.dedup_by(|a, b| a.order() == b.order());
     }
     let advice = crate::lint::advise(&subject, &nodes, &causes);
+    // Only now: what holds the rollout up is found on other nodes, too.
+    nodes.retain(|n| wanted(options, &n.name));
     let missing = missing(snapshot);
     let summary = summarize(&nodes, &causes, &missing);
     Report {
@@ -202,7 +204,7 @@ fn wanted(options: &Options, name: &str) -> bool {
 /// The plugins that look at objects by the pod's own name.
 const NAMING: [&str; 3] = ["NodeVolumeLimits", "VolumeBinding", "DynamicResources"];
 
-fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, options: &Options) -> Vec<NodeReport> {
+fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>) -> Vec<NodeReport> {
     let name = stand_in_name(subject.ds);
     let cycle = subject.fresh_cycle(&name);
     let filters: Vec<Filter> = PLUGINS.iter().map(|p| (p.prefilter)(&cycle)).collect();
@@ -210,7 +212,7 @@ fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, options:
     let spec = &subject.fresh.spec;
     let has_own_claims = !spec.resource_claims.is_empty() || spec.volumes.iter().any(|v| v.is_ephemeral());
     let mut nodes = Vec::new();
-    for info in subject.nodes.iter().filter(|i| wanted(options, i.node.name())) {
+    for info in &subject.nodes {
         let Some(decision) = decisions.get(info.node.name()) else { continue };
         let pods = subject.pods.get(info.node.name()).map_or(&[][..], Vec::as_slice);
         let without_own;
@@ -366,12 +368,12 @@ pub fn filter_causes(subject: &Subject, info: &NodeInfo, pod: &Pod) -> (Vec<Caus
 }
 
 /// Nodes that do not exist but have pods of the DaemonSet bound to them.
-fn gone_nodes(subject: &Subject, options: &Options, causes: &mut Vec<Cause>) -> Vec<NodeReport> {
+fn gone_nodes(subject: &Subject, causes: &mut Vec<Cause>) -> Vec<NodeReport> {
     let known: BTreeSet<&str> = subject.nodes.iter().map(|i| i.node.name()).collect();
     let complete = subject.snapshot.nodes.is_complete();
     let mut nodes = Vec::new();
     for (name, pods) in &subject.pods {
-        if known.contains(name) || !pods.iter().any(|p| p.node_name().is_some()) || !wanted(options, name) {
+        if known.contains(name) || !pods.iter().any(|p| p.node_name().is_some()) {
             continue;
         }
         let mut node = NodeReport {

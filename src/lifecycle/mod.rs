@@ -4,7 +4,7 @@
 //! from how far the pod has come ([`causes`]).
 
 use crate::cause::command::command;
-use crate::cause::{Cause, Entry, Remedy};
+use crate::cause::{Cause, Entry, Remedy, Severity};
 use crate::diagnose::Subject;
 use crate::model::event::Event;
 use crate::model::node_info::NodeInfo;
@@ -95,13 +95,23 @@ pub fn causes(subject: &Subject, info: Option<&NodeInfo>, pod: &Pod) -> Vec<Caus
     found.extend(node_not_ready::causes(&view));
     found.extend(kubelet_silent::causes(&view));
     // Of a silent kubelet the status is old, and says nothing of now.
-    if !found.is_empty() && !view.kubelet_reports() {
-        return found;
+    if found.is_empty() || view.kubelet_reports() {
+        let down = !found.is_empty();
+        found.extend(RUNNING.iter().flat_map(|check| check(&view)));
+        if found.is_empty() || (down && found.len() == 1 && !view.is_started()) {
+            found.extend(first(&view, WAITING));
+        }
     }
-    let down = !found.is_empty();
-    found.extend(RUNNING.iter().flat_map(|check| check(&view)));
-    if found.is_empty() || (down && found.len() == 1 && !view.is_started()) {
-        found.extend(first(&view, WAITING));
+    // A pod that has only just begun says less than how those before it ended.
+    let begins = |c: &Cause| c.severity == Severity::Info && (c.code == starting::ENTRY.code || c.code == kubelet_silent::ENTRY.code);
+    if !found.is_empty()
+        && found.iter().all(begins)
+        && let Some(node) = pod.node_name()
+    {
+        let before = pod_recreated::causes(subject, node);
+        if !before.is_empty() {
+            return before;
+        }
     }
     found
 }

@@ -36,7 +36,7 @@ Watch the next pod to see how it ends, and see the kubelet's log on the node.
 /// Seconds after which such an event says nothing of now: twice the controller's longest back-off.
 const WINDOW: i64 = 1800;
 
-/// Why the node's last pods ended, from events, for a node that has no pod.
+/// Why the node's last pods ended, from events, for a node that has no pod or one that only begins.
 pub fn causes(subject: &Subject, node: &str) -> Vec<Cause> {
     let snapshot = subject.snapshot;
     let recent = |e: &&Event| e.last_seen().is_some_and(|t| snapshot.now.seconds_since(t) <= WINDOW);
@@ -58,10 +58,11 @@ pub fn causes(subject: &Subject, node: &str) -> Vec<Cause> {
         })
         .filter(|e| e.reason == "Evicted" || kubelet_rejected::is_refusal(&e.reason))
         .filter(recent)
+        .filter(|e| suffix_is_generated(&e.involved_object.name, &prefix))
+        // Another workload's name may start alike; where the DaemonSet's own events are left, they must name the pod.
         .filter(|e| {
-            let named = |end: &Event| end.message.contains(&format!("/{} ", e.involved_object.name));
-            // A longer name of another workload starts alike: the DaemonSet's own event is the proof.
-            end.is_none_or(|_| own.iter().any(|end| named(end))) && suffix_is_generated(&e.involved_object.name, &prefix)
+            let named = format!("/{} ", e.involved_object.name);
+            own.is_empty() || own.iter().any(|o| o.message.contains(&named) || o.message.ends_with(named.trim_matches(['/', ' '])))
         })
         .max_by_key(|e| e.last_seen());
     let times = own.iter().filter(|e| e.message.contains(&on_node)).map(|e| e.times()).sum::<i32>();
@@ -94,7 +95,7 @@ fn ended(subject: &Subject, event: &Event, times: i32) -> Vec<Cause> {
 
 fn replaced(subject: &Subject, node: &str, event: &Event, times: i32) -> Cause {
     let ago = event.last_seen().map_or(String::new(), |t| format!(", last {} ago", Age(subject.snapshot.now.seconds_since(t))));
-    let message = format!("{times} pods of node {node} have ended and were deleted{ago}; none is there now");
+    let message = format!("{times} pods of node {node} have ended and were replaced{ago}");
     Cause::new(&ENTRY, "", message)
         .evidence(subject.object(), format!("event {}", event.reason), shortened(&event.message))
         .remedy(see_events(subject))
@@ -140,6 +141,13 @@ mod tests {
             (vec![failed("n1", soon), full], vec!["KubeletRejected OutOfcpu"]),
             (vec![failed("n1", soon), other], vec!["PodRecreated"]),
             (vec![failed("n2", soon)], vec![]),
+            (
+                vec![
+                    event("DaemonSet", "ds", "SuccessfulCreate", "Created pod: ds-abcde", soon),
+                    event("Pod", "ds-abcde", "OutOfpods", "", soon),
+                ],
+                vec!["KubeletRejected OutOfpods"],
+            ),
             (vec![failed("n1", "2026-11-30T09:00:00Z")], vec![]),
         ] {
             let mut snapshot = Snapshot { now: Time::parse(NOW).unwrap(), ..Snapshot::default() };

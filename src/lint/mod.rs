@@ -93,13 +93,13 @@ pub static RULES: &[Rule] = &[
     Rule {
         code: "no-priority-class",
         summary: "Give the pods a priority class, so that others make room for them",
-        bears: &["NodeResourcesFit", "NodePorts", "Evicted", "KubeletPreempted", "PreemptionPending"],
+        bears: &["NodeResourcesFit", "Evicted", "KubeletPreempted", "PreemptionPending"],
         check: template::no_priority_class,
     },
     Rule {
         code: "no-readiness-probe",
         summary: "Have a readiness probe, or a rollout takes broken pods for good ones",
-        bears: &["CrashLoop", "OOMKilled"],
+        bears: &[],
         check: template::no_readiness_probe,
     },
     Rule {
