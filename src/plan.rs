@@ -299,6 +299,7 @@ mod tests {
         }
         let mut two = cluster(vec![]);
         two.objects.nodes.items.truncate(3);
+        two.objects.pods.items.truncate(1);
         assert!(needs(&two, json!({}), &[]).starts_with("n0 n1|true|"), "most nodes are in doubt");
     }
 
