@@ -141,6 +141,11 @@ func (p *Plugin) Doctor(ctx context.Context, kubeconfig string, args ...string) 
 	return report, result, nil
 }
 
+// Knows tells whether the plugin has a cause with that code.
+func (p *Plugin) Knows(code string) bool {
+	return p.Kubectl(context.Background(), "", "ds-doctor", "--explain", code).Exit == 0
+}
+
 func repositoryRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

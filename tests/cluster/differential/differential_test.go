@@ -102,6 +102,7 @@ func runWorld(t *testing.T, cluster *bed.Cluster, plugin *bed.Plugin, seed, numb
 	defer cancel()
 	start := time.Now()
 	world := Generate(seed, number, daemonSetsPerWorld)
+	world.leaveOut(plugin)
 	if err := world.play(ctx, cluster); err != nil {
 		t.Errorf("world %d of seed %d: %v", number, seed, err)
 		return daemonSetsPerWorld

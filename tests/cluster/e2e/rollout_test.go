@@ -59,9 +59,10 @@ func TestRollout(t *testing.T) {
 			if v.Report.Rollout.Phase != "stuck" {
 				v.Errorf("phase %q: %s", v.Report.Rollout.Phase, v.Report.Rollout.Message)
 			}
+			v.workload(fmt.Sprintf("RolloutBudget %d/%d", budget, budget))
 			for _, node := range v.Report.Nodes {
 				if node.State == "Outdated" {
-					v.expect("node "+node.Name, node.Causes, []string{"OldRevision", fmt.Sprintf("RolloutBudget %d/%d", budget, budget)})
+					v.expect("node "+node.Name, node.Causes, []string{"OldRevision"})
 				} else {
 					v.expect("node "+node.Name, node.Causes, []string{"NodeResourcesFit cpu"})
 				}
@@ -113,7 +114,7 @@ func TestRollout(t *testing.T) {
 		s.must(s.cluster.Resource("Pod", s.namespace).Delete(s.ctx, s.podOn("agent", "b").Name, deleteNow))
 		s.until("the pod on b to be new", func() bool { return s.images("agent", "b") == "example.com/agent:2" })
 		s.settle()
-		v := s.diagnose("agent", bed.Leave{}).node("b", "Healthy").node("a", "Outdated", "OldRevision", "RolloutOnDelete")
+		v := s.diagnose("agent", bed.Leave{}).node("b", "Healthy").node("a", "Outdated", "OldRevision").workload("RolloutOnDelete")
 		if v.Report.Rollout.Strategy != "OnDelete" {
 			v.Errorf("strategy %q", v.Report.Rollout.Strategy)
 		}

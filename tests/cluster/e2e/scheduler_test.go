@@ -109,6 +109,7 @@ spec: {storageClassName: none, accessModes: [ReadWriteOnce], resources: {request
 	})
 
 	scenario(t, "anti-affinity", func(s *stage) {
+		s.needs("InterPodAffinity")
 		s.node("a")
 		s.node("b")
 		s.bystander("rival", "a", "")
@@ -123,6 +124,7 @@ affinity:
 	})
 
 	scenario(t, "repelled-by-a-running-pod", func(s *stage) {
+		s.needs("InterPodAffinity")
 		s.node("a")
 		s.bystander("hermit", "a", `
 affinity:
@@ -136,6 +138,7 @@ affinity:
 	})
 
 	scenario(t, "topology-label-missing", func(s *stage) {
+		s.needs("PodTopologySpread")
 		s.node("a", bed.Label("rack", "1"))
 		s.node("b")
 		s.daemonSet("agent", `
@@ -194,6 +197,7 @@ overhead: {podFixed: {cpu: 250m}}`)
 	})
 
 	scenario(t, "preemption-waits", func(s *stage) {
+		s.needs("PreemptionPending")
 		// Nobody ends the victim there: the pod is nominated and has to wait.
 		s.apply(priority("vip", 1000))
 		s.node("a", bed.NoKubelet)

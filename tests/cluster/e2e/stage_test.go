@@ -36,7 +36,7 @@ func scenario(t *testing.T, name string, act func(s *stage)) {
 		s := &stage{T: t, ctx: t.Context(), cluster: cluster, namespace: "s-" + name, without: map[string]bool{}}
 		defer func() {
 			s.ctx = context.Background()
-			if onlyReads(t, cluster) == 0 {
+			if onlyReads(t, cluster) == 0 && !t.Skipped() {
 				t.Errorf("the audit log has no request of the plugin")
 			}
 			s.restore()
@@ -46,9 +46,17 @@ func scenario(t *testing.T, name string, act func(s *stage)) {
 		s.grant(bed.Doctor)
 		act(s)
 		if !t.Failed() {
-			scenarios.Add(1)
+			passed()
 		}
 	})
+}
+
+// needs skips a scenario about a cause that the plugin does not tell yet.
+func (s *stage) needs(code string) {
+	s.Helper()
+	if !plugin.Knows(code) {
+		s.Skipf("ds-doctor has no cause %s", code)
+	}
 }
 
 // restore leaves the cluster empty and whole for the next scenario.
