@@ -9,7 +9,7 @@ use crate::controller::{
     daemon_set_terminating, misscheduled, no_eligible_nodes, node_gone, ownership, project_selector, selector_overlap, status_disagrees,
     status_stale,
 };
-use crate::filter::{Cycle, Filter, PLUGINS, Verdict};
+use crate::filter::{Cycle, Filter, Memo, PLUGINS, Verdict};
 use crate::model::affinity::Toleration;
 use crate::model::daemon_pod::{DaemonPod, daemon_pod};
 use crate::model::daemon_set::DaemonSet;
@@ -47,6 +47,8 @@ pub struct Subject<'a> {
     pub nodes: Vec<NodeInfo<'a>>,
     /// The pod that the controller would make now.
     pub fresh: DaemonPod,
+    /// What the filters counted once.
+    pub memo: Memo,
 }
 
 impl<'a> Subject<'a> {
@@ -62,6 +64,7 @@ impl<'a> Subject<'a> {
             pods: ownership::pods_by_node(ds, &snapshot.pods),
             nodes: node_infos(snapshot, &features),
             fresh: daemon_pod(ds, hash, snapshot),
+            memo: Memo::default(),
         }
     }
 
@@ -99,6 +102,7 @@ impl<'a> Subject<'a> {
             pod: None,
             nodes: &self.nodes,
             added_selector: &self.fresh.added_selector,
+            memo: &self.memo,
         }
     }
 
@@ -116,6 +120,7 @@ impl<'a> Subject<'a> {
             pod: Some(pod),
             nodes: &self.nodes,
             added_selector: &self.fresh.added_selector,
+            memo: &self.memo,
         }
     }
 }

@@ -192,6 +192,35 @@ pub enum Fact {
         /// What the node has.
         allocatable: i64,
     },
+    /// A topology spread constraint.
+    TopologySpread {
+        /// Its index in the spec.
+        constraint: usize,
+        /// The label that the node lacks, if that is why.
+        missing_label: Option<String>,
+    },
+    /// A required pod affinity or anti-affinity.
+    PodAffinity {
+        /// Whose term it is and of which kind.
+        rule: PodRule,
+        /// The topology key.
+        key: String,
+        /// Namespace and name of the pods that repel or are repelled; only some of many.
+        pods: Vec<(String, String)>,
+        /// How many pods there are.
+        in_all: i64,
+    },
+}
+
+/// Which rule between pods refuses a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PodRule {
+    /// The pod's own affinity finds no pod.
+    Affinity,
+    /// The pod's own anti-affinity finds a pod.
+    AntiAffinity,
+    /// Another pod's anti-affinity repels the pod.
+    OfAnother,
 }
 
 /// What keeps a claim from being used.

@@ -4,7 +4,10 @@
 //! A plugin does what is the same for every node once (upstream: PreFilter) and gives back the
 //! function that judges a node (upstream: Filter). Each runs on every node, whatever others said.
 
+use std::any::Any;
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::cause::{Entry, Evidence, Fact};
 use crate::model::daemon_set::DaemonSet;
@@ -15,6 +18,7 @@ use crate::model::snapshot::Snapshot;
 use crate::model::version::Features;
 
 pub mod dynamic_resources;
+pub mod inter_pod_affinity;
 pub mod node_affinity;
 pub mod node_declared_features;
 pub mod node_name;
@@ -22,6 +26,7 @@ pub mod node_ports;
 pub mod node_resources_fit;
 pub mod node_unschedulable;
 pub mod node_volume_limits;
+pub mod pod_topology_spread;
 pub mod taint_toleration;
 pub mod volume_binding;
 pub mod volume_restrictions;
@@ -51,12 +56,39 @@ pub struct Cycle<'a> {
     pub nodes: &'a [NodeInfo<'a>],
     /// Node selector entries that admission added to the spec: key, value, by whom.
     pub added_selector: &'a [(String, String, String)],
+    /// What was counted over the whole cluster for another pod of the DaemonSet.
+    pub memo: &'a Memo,
 }
 
-impl Cycle<'_> {
+impl<'a> Cycle<'a> {
     /// True if the DaemonSet owns the pod.
     pub fn owns(&self, pod: &Pod) -> bool {
         crate::controller::ownership::owns(self.daemon_set, pod)
+    }
+
+    /// The node as it is, with all pods on it.
+    pub fn as_is(&self, node: &str) -> Option<&'a NodeInfo<'a>> {
+        let index: Arc<HashMap<String, usize>> =
+            self.memo.get("nodes by name", || self.nodes.iter().enumerate().map(|(i, info)| (info.node.name().to_string(), i)).collect());
+        index.get(node).and_then(|i| self.nodes.get(*i))
+    }
+}
+
+/// Counts over the whole cluster, by what was counted. The pods of a DaemonSet have their terms
+/// and labels in common, so each count is taken once, not once per pod.
+#[derive(Default)]
+pub struct Memo(Mutex<HashMap<String, Arc<dyn Any + Send + Sync>>>);
+
+impl Memo {
+    /// What is remembered under `key`, which has to name the type, too; counted now if it is new.
+    pub fn get<T: Send + Sync + 'static>(&self, key: &str, count: impl FnOnce() -> T) -> Arc<T> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
+        if let Some(known) = known.and_then(|k| k.downcast::<T>().ok()) {
+            return known;
+        }
+        let counted = Arc::new(count());
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_string(), counted.clone());
+        counted
     }
 }
 
@@ -140,6 +172,8 @@ pub static PLUGINS: &[Plugin] = &[
     node_volume_limits::PLUGIN,
     volume_binding::PLUGIN,
     volume_zone::PLUGIN,
+    pod_topology_spread::PLUGIN,
+    inter_pod_affinity::PLUGIN,
     dynamic_resources::PLUGIN,
     node_declared_features::PLUGIN,
 ];

@@ -3,7 +3,7 @@
 //! Upstream: `NodeInfo` of `pkg/scheduler/framework/types.go` (v1.37.2). Terminal pods count for
 //! nothing; terminating ones count in full.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::host_port::{HostPort, host_ports};
 use super::node::Node;
@@ -68,6 +68,20 @@ impl<'a> NodeInfo<'a> {
             !goes
         });
         rest
+    }
+
+    /// The pods that `before` has and this does not, and those that this has and `before` does not.
+    pub fn changes_since(&self, before: &NodeInfo<'a>) -> (Vec<&'a Pod>, Vec<&'a Pod>) {
+        let same = self.pods.len() == before.pods.len() && self.pods.iter().zip(&before.pods).all(|(a, b)| std::ptr::eq(*a, *b));
+        if same {
+            return (Vec::new(), Vec::new());
+        }
+        let address = |pod: &&'a Pod| std::ptr::from_ref::<Pod>(pod);
+        let now: HashSet<*const Pod> = self.pods.iter().map(address).collect();
+        let then: HashSet<*const Pod> = before.pods.iter().map(address).collect();
+        let gone = before.pods.iter().copied().filter(|p| !now.contains(&address(p))).collect();
+        let come = self.pods.iter().copied().filter(|p| !then.contains(&address(p))).collect();
+        (gone, come)
     }
 }
 

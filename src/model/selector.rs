@@ -27,6 +27,21 @@ pub fn is_empty(selector: &LabelSelector) -> bool {
     selector.match_labels.is_empty() && selector.match_expressions.is_empty()
 }
 
+impl std::fmt::Display for LabelSelector {
+    /// As `kubectl -l` takes it: `app=web,tier in (a,b),!old`; `everything` without requirements.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let labels = self.match_labels.iter().map(|(k, v)| format!("{k}={v}"));
+        let expressions = self.match_expressions.iter().map(|r| match r.operator.as_str() {
+            "Exists" => r.key.clone(),
+            "DoesNotExist" => format!("!{}", r.key),
+            operator => format!("{} {} ({})", r.key, operator.to_ascii_lowercase(), r.values.join(",")),
+        });
+        let all: Vec<String> = labels.chain(expressions).collect();
+        f.write_str(if all.is_empty() { "everything" } else { "" })?;
+        f.write_str(&all.join(","))
+    }
+}
+
 /// True if one of the terms matches the node. A term that cannot be parsed is skipped.
 pub fn matches_node(selector: &NodeSelector, node: &Node) -> bool {
     selector.node_selector_terms.iter().any(|term| term_matches(term, node))
