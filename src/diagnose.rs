@@ -23,6 +23,7 @@ use crate::report::{
     API_VERSION, Check, CheckVerdict, DaemonSetSummary, Missing, NodeReport, Outcome, PodReport, Report, State, StatusCounters, Summary,
 };
 use crate::rollout;
+use crate::scheduling::preemption::DryRun;
 
 /// What was asked for.
 #[derive(Clone, Debug, Default)]
@@ -235,7 +236,7 @@ fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>) -> Vec<N
             Some(cycle) => check(p.name, (p.prefilter)(cycle)(as_found)),
             None => check(p.name, filter(as_found)),
         });
-        let checks = checks.collect();
+        let checks: Vec<Check> = checks.collect();
         let mut node = NodeReport {
             name: info.node.name().to_string(),
             state: State::Unknown,
@@ -243,7 +244,7 @@ fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>) -> Vec<N
             should_continue_running: Some(decision.should_continue),
             pods: pods.iter().map(|p| pod_report(subject, p)).collect(),
             checks,
-            preemption: None,
+            preemption: DryRun::new(&cycle, &filters, as_found).outcome(),
             causes: Vec::new(),
         };
         judge(subject, info, decision, pods, &lacking, &mut node);
@@ -330,7 +331,7 @@ fn judge(subject: &Subject, info: &NodeInfo, decision: &Decision, pods: &[&Pod],
     let judged = live.iter().find(|p| current(p) && !good(p)).or_else(|| live.iter().find(|p| !good(p)));
     match (judged, old_ready) {
         (Some(pod), old) => {
-            let (state, causes) = judge_pod(subject, info, pod);
+            let (state, causes) = judge_pod(subject, info, pod, node);
             node.state = if old.is_some() { State::Outdated } else { state };
             node.causes.extend(causes);
         }
@@ -343,23 +344,24 @@ fn judge(subject: &Subject, info: &NodeInfo, decision: &Decision, pods: &[&Pod],
 }
 
 /// The state and causes of a pod that is not as it should be.
-fn judge_pod(subject: &Subject, info: &NodeInfo, pod: &Pod) -> (State, Vec<Cause>) {
+fn judge_pod(subject: &Subject, info: &NodeInfo, pod: &Pod, node: &mut NodeReport) -> (State, Vec<Cause>) {
     if pod.status.phase == "Failed" || pod.status.phase == "Succeeded" {
         return (State::Rejected, crate::lifecycle::causes(subject, Some(info), pod));
     }
     if pod.node_name().is_some() {
         return (State::Unhealthy, crate::lifecycle::causes(subject, Some(info), pod));
     }
-    (State::Pending, crate::scheduling::causes(subject, info, pod))
+    let (causes, preemption) = crate::scheduling::causes(subject, info, pod);
+    node.preemption = preemption;
+    (State::Pending, causes)
 }
 
-/// What the filters say of a live pod on the node that it is pinned to, and whether one of them
-/// could not tell.
-pub fn filter_causes(subject: &Subject, info: &NodeInfo, pod: &Pod) -> (Vec<Cause>, bool) {
-    let cycle = subject.live_cycle(pod);
+/// What the filters (those of [`PLUGINS`], in their order) say of a live pod on the node that it
+/// is pinned to, and whether one of them could not tell.
+pub fn filter_causes<'a>(filters: &[Filter<'a>], info: &NodeInfo<'a>) -> (Vec<Cause>, bool) {
     let (mut causes, mut unknown) = (Vec::new(), false);
-    for plugin in PLUGINS {
-        match (plugin.prefilter)(&cycle)(info) {
+    for (plugin, filter) in PLUGINS.iter().zip(filters) {
+        match filter(info) {
             Verdict::Pass => {}
             Verdict::Unknown(_) => unknown = true,
             Verdict::Fail(failure) => causes.extend(failure.findings.into_iter().map(|finding| {

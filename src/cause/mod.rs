@@ -192,6 +192,8 @@ pub enum Fact {
         /// What the node has.
         allocatable: i64,
     },
+    /// A pod: namespace and name.
+    Pod(String, String),
     /// A topology spread constraint.
     TopologySpread {
         /// Its index in the spec.

@@ -16,7 +16,6 @@ use crate::model::node_info::NodeInfo;
 use crate::model::object::{LabelSelector, LabelSelectorRequirement, Labels};
 use crate::model::pod::{Pod, PodSpec};
 use crate::model::selector::{is_empty, selects};
-use crate::model::snapshot::Snapshot;
 
 /// The plugin.
 pub const PLUGIN: Plugin = Plugin { name: "InterPodAffinity", entry: &ENTRY, prefilter };
@@ -100,11 +99,12 @@ impl Term {
         self
     }
 
-    /// With the namespaces that the selector stands for.
-    fn with_namespaces(mut self, snapshot: &Snapshot) -> Self {
+    /// With the namespaces that the selector stands for; an empty one goes on matching all.
+    fn with_namespaces(mut self, cycle: &Cycle) -> Self {
         if let Some(selector) = self.namespace_selector.take_if(|s| !is_empty(s)) {
-            let selected = snapshot.namespaces.iter().filter(|n| selects(&selector, &n.metadata.labels));
+            let selected = cycle.snapshot.namespaces.iter().filter(|n| selects(&selector, &n.metadata.labels));
             self.namespaces.extend(selected.map(|n| n.metadata.name.clone()));
+            self.namespace_selector = Some(selector).filter(|_| cycle.features.namespace_selector_kept);
         }
         self
     }
@@ -134,7 +134,7 @@ impl Rules {
                     let term = Term::new(i, t, cycle.namespace);
                     // A live pod's selector has the keys in it already.
                     let term = if cycle.pod.is_none() { term.with_label_keys(t, cycle.labels) } else { term };
-                    term.with_namespaces(cycle.snapshot)
+                    term.with_namespaces(cycle)
                 })
                 .collect()
         };
@@ -142,7 +142,7 @@ impl Rules {
         let mut rules = Rules {
             affinity: terms(affinity.and_then(|a| a.pod_affinity.as_ref())),
             anti_affinity: terms(affinity.and_then(|a| a.pod_anti_affinity.as_ref())),
-            namespace_labels: cycle.snapshot.namespace(cycle.namespace).map(|n| n.metadata.labels.clone()).unwrap_or_default(),
+            namespace_labels: cycle.snapshot.namespace(cycle.namespace).map(|n| Labels::clone(&n.metadata.labels)).unwrap_or_default(),
             first: false,
         };
         rules.first = rules.meets_affinity(cycle.namespace, cycle.labels);

@@ -52,6 +52,10 @@ impl<'a> NodeInfo<'a> {
     /// Puts a pod on the node.
     pub fn add(&mut self, pod: &'a Pod, features: &Features) {
         self.requested.add(&bound_requests(pod, features));
+        if !self.freed_ports.is_empty() {
+            let ports: Vec<HostPort> = host_ports(&pod.spec).collect();
+            self.freed_ports.retain(|p| !ports.contains(p));
+        }
         self.pods.push(pod);
     }
 

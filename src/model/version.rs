@@ -80,6 +80,9 @@ pub struct Features {
     pub volume_limit_scaling: bool,
     /// A pod's overhead has to equal its RuntimeClass's exactly, not only rounded to thousandths.
     pub exact_overhead: bool,
+    /// The scheduler forgets that a namespaceSelector was resolved, so one that an empty set of
+    /// labels meets (NotIn, DoesNotExist) selects every namespace. A bug of 1.34 to 1.36.
+    pub namespace_selector_kept: bool,
     /// The NodeName plugin answers in PreFilter, with the text of a pre-filtered node.
     pub node_name_prefilters: bool,
 }
@@ -105,6 +108,7 @@ impl ServerVersion {
             node_declared_features: from(36),
             volume_limit_scaling: from(37),
             exact_overhead: from(37),
+            namespace_selector_kept: from(34) && !from(37),
             node_name_prefilters: from(37),
         }
     }

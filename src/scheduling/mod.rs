@@ -1,5 +1,8 @@
 //! A pod exists and has no node: why.
 
+pub mod nominated_pod;
+pub mod preemption;
+pub mod preemption_pending;
 pub mod scheduler_name;
 pub mod scheduler_refuses;
 pub mod scheduler_silent;
@@ -7,26 +10,44 @@ pub mod scheduling_gates;
 
 use crate::cause::{Cause, Entry};
 use crate::diagnose::{Subject, filter_causes};
+use crate::filter::{Filter, PLUGINS};
 use crate::model::node_info::NodeInfo;
 use crate::model::pod::Pod;
+use crate::report::Preemption;
+use preemption::DryRun;
 
 /// The pages of this folder's codes.
-pub static ENTRIES: &[&Entry] = &[&scheduler_name::ENTRY, &scheduler_refuses::ENTRY, &scheduler_silent::ENTRY, &scheduling_gates::ENTRY];
+pub static ENTRIES: &[&Entry] = &[
+    &nominated_pod::ENTRY,
+    &preemption_pending::ENTRY,
+    &scheduler_name::ENTRY,
+    &scheduler_refuses::ENTRY,
+    &scheduler_silent::ENTRY,
+    &scheduling_gates::ENTRY,
+];
 
 /// Why a pod that is pinned to this node is Pending: what the filters refuse, and what the
-/// scheduler itself says or does not say.
-pub fn causes(subject: &Subject, info: &NodeInfo, pod: &Pod) -> Vec<Cause> {
+/// scheduler itself says or does not say. With it what preemption would do for the pod.
+pub fn causes(subject: &Subject, info: &NodeInfo, pod: &Pod) -> (Vec<Cause>, Option<Preemption>) {
     let gates = scheduling_gates::causes(pod);
     if !gates.is_empty() {
-        return gates;
+        return (gates, None);
     }
     let scheduled = pod.condition("PodScheduled").filter(|c| c.status == "False");
     let silent = scheduled.is_none() && !has_spoken(subject, pod);
     let foreign = !matches!(pod.spec.scheduler_name.as_str(), "" | scheduler_name::DEFAULT);
     if foreign && silent {
-        return vec![scheduler_name::cause(subject, pod)];
+        return (vec![scheduler_name::cause(subject, pod)], None);
     }
-    let (mut causes, unknown) = filter_causes(subject, info, pod);
+    let cycle = subject.live_cycle(pod);
+    let filters: Vec<Filter> = PLUGINS.iter().map(|p| (p.prefilter)(&cycle)).collect();
+    let (mut causes, unknown) = filter_causes(&filters, info);
+    let run = DryRun::new(&cycle, &filters, info);
+    if causes.is_empty()
+        && let Some(refusal) = run.refusal().filter(|r| r.for_nominated && !r.unknown)
+    {
+        causes.extend(run.nominated().iter().map(|nominated| nominated_pod::cause(info.node.name(), nominated, &refusal)));
+    }
     if let Some(scheduled) = scheduled.filter(|c| !c.message.is_empty()) {
         let object = format!("Pod/{}", pod.full_name());
         for cause in &mut causes {
@@ -41,10 +62,12 @@ pub fn causes(subject: &Subject, info: &NodeInfo, pod: &Pod) -> Vec<Cause> {
             None => {}
         }
     }
-    causes
+    causes.extend(run.waiting_for().into_iter().map(|victim| preemption_pending::cause(pod, victim)));
+    (causes, run.outcome())
 }
 
-/// True if a scheduler has said anything about the pod in its events.
+/// True if a scheduler has said anything about the pod: in its events or by nominating it.
 fn has_spoken(subject: &Subject, pod: &Pod) -> bool {
-    subject.snapshot.events_of(pod).iter().any(|e| matches!(e.reason.as_str(), "FailedScheduling" | "Scheduled" | "Preempted"))
+    !pod.status.nominated_node_name.is_empty()
+        || subject.snapshot.events_of(pod).iter().any(|e| matches!(e.reason.as_str(), "FailedScheduling" | "Scheduled" | "Preempted"))
 }

@@ -1,0 +1,244 @@
+//! Preemption: whether pods of lower priority would be evicted from the node to make room.
+//!
+//! Upstream: `SelectVictimsOnNode` and `PodEligibleToPreemptOthers` of
+//! `pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go`, `findCandidates` of
+//! `pkg/scheduler/framework/preemption/preemption.go`, `RunFilterPluginsWithNominatedPods` of
+//! `pkg/scheduler/framework/runtime/framework.go` (v1.34.3, v1.37.2). A DaemonSet's pod is pinned,
+//! so its own node is the only candidate.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use crate::filter::{Cycle, Filter, PLUGINS, Verdict};
+use crate::model::node_info::NodeInfo;
+use crate::model::pod::Pod;
+use crate::model::policy::PodDisruptionBudget;
+use crate::model::selector::{is_empty, selects};
+use crate::model::version::ServerVersion;
+use crate::report::Preemption;
+
+/// Why the pod does not fit: the first filter in upstream's order that says so.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    /// The plugin.
+    pub plugin: &'static str,
+    /// Its words; for an unknown verdict what is not known.
+    pub reason: String,
+    /// True if removing pods from the node cannot help.
+    pub unresolvable: bool,
+    /// True if the plugin could not judge.
+    pub unknown: bool,
+    /// True if only the pods nominated to the node make it refuse.
+    pub for_nominated: bool,
+}
+
+/// The pods that would be evicted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Victims<'a> {
+    /// All of them, most important first.
+    pub pods: Vec<&'a Pod>,
+    /// Those whose PodDisruptionBudget would be violated.
+    pub violating: Vec<&'a Pod>,
+}
+
+/// The dry run for one pod on one node.
+pub struct DryRun<'c, 'a> {
+    cycle: &'c Cycle<'a>,
+    /// Those of [`PLUGINS`], in their order.
+    filters: &'c [Filter<'a>],
+    /// The node as the pod finds it.
+    info: &'c NodeInfo<'a>,
+    /// Pods of at least the pod's priority that are to come to the node.
+    nominated: Vec<&'a Pod>,
+}
+
+impl<'c, 'a> DryRun<'c, 'a> {
+    /// A dry run with the filters of this cycle.
+    pub fn new(cycle: &'c Cycle<'a>, filters: &'c [Filter<'a>], info: &'c NodeInfo<'a>) -> Self {
+        DryRun { cycle, filters, info, nominated: nominated(cycle, info.node.name()) }
+    }
+
+    /// The pods of at least the pod's priority that are nominated to the node.
+    pub fn nominated(&self) -> &[&'a Pod] {
+        &self.nominated
+    }
+
+    /// Why the pod does not fit on the node as it is, if it does not.
+    pub fn refusal(&self) -> Option<Refusal> {
+        self.refusal_on(self.info)
+    }
+
+    /// Both with and without the nominated pods the filters have to pass.
+    fn refusal_on(&self, info: &NodeInfo<'a>) -> Option<Refusal> {
+        if self.nominated.is_empty() {
+            return self.first_refusal(info);
+        }
+        let mut crowded = info.clone();
+        self.nominated.iter().for_each(|pod| crowded.add(pod, &self.cycle.features));
+        match (self.first_refusal(&crowded), self.first_refusal(info)) {
+            (Some(refusal), None) => Some(Refusal { for_nominated: true, ..refusal }),
+            (crowded, plain) => crowded.or(plain),
+        }
+    }
+
+    fn first_refusal(&self, info: &NodeInfo<'a>) -> Option<Refusal> {
+        PLUGINS.iter().zip(self.filters).find_map(|(plugin, filter)| {
+            let refusal =
+                |reason, unresolvable, unknown| Refusal { plugin: plugin.name, reason, unresolvable, unknown, for_nominated: false };
+            match filter(info) {
+                Verdict::Pass => None,
+                Verdict::Fail(f) => Some(refusal(f.reasons.join(", "), f.unresolvable, false)),
+                Verdict::Unknown(why) => Some(refusal(why, false, true)),
+            }
+        })
+    }
+
+    /// The pods of lower priority on the node, most important first; those that upstream holds
+    /// equal by name.
+    pub fn candidates(&self) -> Vec<&'a Pod> {
+        let priority = priority(self.cycle);
+        let mut pods: Vec<&Pod> = self.info.pods.iter().copied().filter(|p| p.priority() < priority).collect();
+        pods.sort_by(|a, b| {
+            importance(a, b).then_with(|| (&a.metadata.namespace, &a.metadata.name).cmp(&(&b.metadata.namespace, &b.metadata.name)))
+        });
+        pods
+    }
+
+    /// Which of the candidates (most important first) would have to go; why not, if that does
+    /// not help.
+    pub fn victims(&self, candidates: &[&'a Pod]) -> Result<Victims<'a>, Refusal> {
+        let features = &self.cycle.features;
+        let mut info = self.info.without(features, |pod| candidates.iter().any(|c| std::ptr::eq(*c, pod)));
+        if let Some(refusal) = self.refusal_on(&info) {
+            return Err(refusal);
+        }
+        let (violating, others) = by_budget(candidates, &self.cycle.snapshot.pod_disruption_budgets, self.cycle.snapshot.version);
+        let mut victims = Victims::default();
+        for (pod, violates) in violating.iter().map(|p| (*p, true)).chain(others.iter().map(|p| (*p, false))) {
+            info.add(pod, features);
+            if self.refusal_on(&info).is_none() {
+                continue;
+            }
+            info = info.without(features, |p| std::ptr::eq(p, pod));
+            victims.pods.push(pod);
+            if violates {
+                victims.violating.push(pod);
+            }
+        }
+        victims.pods.sort_by_key(|p| candidates.iter().position(|c| std::ptr::eq(*c, *p)));
+        Ok(victims)
+    }
+
+    /// What preemption would do for the pod; `None` if the pod needs none.
+    pub fn outcome(&self) -> Option<Preemption> {
+        let refusal = self.refusal()?;
+        let no = |reason: String| Some(Preemption { reason, ..Preemption::default() });
+        if refusal.unknown {
+            return no(format!("it cannot be told: {}", refusal.reason));
+        }
+        if self.cycle.spec.preemption_policy.as_deref() == Some("Never") {
+            return no("the pod's preemptionPolicy is Never".into());
+        }
+        let waiting = self.waiting_for();
+        if !waiting.is_empty() && !refusal.unresolvable {
+            return no(format!("under way: waiting for {} to end", names(&waiting).join(", ")));
+        }
+        if refusal.unresolvable {
+            return no(format!("not helpful: removing pods from the node does not change that {}", refusal.reason));
+        }
+        let (candidates, priority) = (self.candidates(), priority(self.cycle));
+        if candidates.is_empty() {
+            return no(format!("no victims: no pod on the node has a priority below {priority}"));
+        }
+        match self.victims(&candidates) {
+            Err(r) if r.unknown => no(format!("it cannot be told: {}", r.reason)),
+            Err(r) => {
+                no(format!("not helpful: without the {} pods of a priority below {priority} there still is {}", candidates.len(), r.reason))
+            }
+            Ok(victims) if victims.pods.is_empty() => no("no victims: with the pods taken off and put back the pod fits".into()),
+            Ok(victims) => Some(Preemption {
+                possible: true,
+                reason: format!("pods of lower priority than {priority} would be evicted"),
+                victims: names(&victims.pods),
+                violating: names(&victims.violating),
+            }),
+        }
+    }
+
+    /// The victims of an earlier preemption that this pod, nominated to the node, waits for.
+    pub fn waiting_for(&self) -> Vec<&'a Pod> {
+        let Some(pod) = self.cycle.pod.filter(|p| p.status.nominated_node_name == self.info.node.name()) else { return Vec::new() };
+        let mut pods: Vec<&Pod> =
+            self.info.pods.iter().copied().filter(|p| p.priority() < pod.priority() && ends_by_preemption(p)).collect();
+        pods.sort_by(|a, b| (&a.metadata.namespace, &a.metadata.name).cmp(&(&b.metadata.namespace, &b.metadata.name)));
+        pods
+    }
+}
+
+fn names(pods: &[&Pod]) -> Vec<String> {
+    pods.iter().map(|p| p.full_name()).collect()
+}
+
+fn priority(cycle: &Cycle) -> i32 {
+    cycle.spec.priority.unwrap_or(0)
+}
+
+/// True if the pod is being deleted because the scheduler preempted it.
+fn ends_by_preemption(pod: &Pod) -> bool {
+    pod.is_terminating() && pod.condition("DisruptionTarget").is_some_and(|c| c.status == "True" && c.reason == "PreemptionByScheduler")
+}
+
+/// The more important pod first: higher priority, then started earlier; not started is latest.
+pub fn importance(a: &Pod, b: &Pod) -> Ordering {
+    let started = |p: &Pod| (p.status.start_time.is_none(), p.status.start_time);
+    b.priority().cmp(&a.priority()).then_with(|| started(a).cmp(&started(b)))
+}
+
+/// Pods of at least the pod's priority that its scheduler has nominated to the node, in order of
+/// their names. What the DaemonSet owns is left out for a pod to be.
+fn nominated<'a>(cycle: &Cycle<'a>, node: &str) -> Vec<&'a Pod> {
+    let pods = &cycle.snapshot.pods;
+    let index = cycle.memo.get("nominated pods", || {
+        let mut index: HashMap<String, Vec<usize>> = HashMap::new();
+        for (i, pod) in pods.iter().enumerate() {
+            if pod.node_name().is_none() && !pod.is_terminal() && !pod.status.nominated_node_name.is_empty() {
+                index.entry(pod.status.nominated_node_name.clone()).or_default().push(i);
+            }
+        }
+        index
+    });
+    let scheduler = |name: &str| if name.is_empty() { "default-scheduler".to_string() } else { name.to_string() };
+    let own_scheduler = scheduler(&cycle.spec.scheduler_name);
+    let itself = |p: &Pod| match cycle.pod {
+        Some(pod) => p.metadata.namespace == pod.metadata.namespace && p.metadata.name == pod.metadata.name,
+        None => cycle.owns(p),
+    };
+    let listed = index.get(node).into_iter().flatten().filter_map(|i| pods.get(*i));
+    let mut found: Vec<&Pod> =
+        listed.filter(|p| p.priority() >= priority(cycle) && !itself(p) && scheduler(&p.spec.scheduler_name) == own_scheduler).collect();
+    found.sort_by(|a, b| (&a.metadata.namespace, &a.metadata.name).cmp(&(&b.metadata.namespace, &b.metadata.name)));
+    found
+}
+
+/// Splits the pods, in their order, into those whose eviction a budget does not allow and the
+/// others. Each pod uses up what its budgets allow.
+fn by_budget<'a>(pods: &[&'a Pod], budgets: &[PodDisruptionBudget], version: ServerVersion) -> (Vec<&'a Pod>, Vec<&'a Pod>) {
+    let mut budgets: Vec<(&PodDisruptionBudget, i64)> = budgets.iter().map(|b| (b, b.status.disruptions_allowed.into())).collect();
+    budgets.sort_by(|(a, _), (b, _)| a.metadata.name.cmp(&b.metadata.name));
+    // From 1.37 on the first violated budget ends the look at a pod.
+    let one_is_enough = version >= ServerVersion { major: 1, minor: 37 };
+    pods.iter().copied().partition(|pod| {
+        let mut violates = false;
+        for (budget, allowed) in &mut budgets {
+            let meant = budget.metadata.namespace == pod.metadata.namespace
+                && !pod.metadata.labels.is_empty()
+                && budget.spec.selector.as_ref().is_some_and(|s| !is_empty(s) && selects(s, &pod.metadata.labels))
+                && !budget.status.disrupted_pods.contains_key(&pod.metadata.name);
+            if meant && !(violates && one_is_enough) {
+                *allowed -= 1;
+                violates |= *allowed < 0;
+            }
+        }
+        violates
+    })
+}
