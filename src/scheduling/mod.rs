@@ -48,6 +48,7 @@ pub fn causes(subject: &Subject, info: &NodeInfo, pod: &Pod) -> (Vec<Cause>, Opt
     {
         causes.extend(run.nominated().iter().map(|nominated| nominated_pod::cause(info.node.name(), nominated, &refusal)));
     }
+    causes.extend(run.waiting_for().into_iter().map(|victim| preemption_pending::cause(pod, victim)));
     if let Some(scheduled) = scheduled.filter(|c| !c.message.is_empty()) {
         let object = format!("Pod/{}", pod.full_name());
         for cause in &mut causes {
@@ -62,7 +63,6 @@ pub fn causes(subject: &Subject, info: &NodeInfo, pod: &Pod) -> (Vec<Cause>, Opt
             None => {}
         }
     }
-    causes.extend(run.waiting_for().into_iter().map(|victim| preemption_pending::cause(pod, victim)));
     (causes, run.outcome())
 }
 
