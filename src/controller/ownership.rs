@@ -10,8 +10,8 @@ use crate::model::daemon_set::{ControllerRevision, DaemonSet};
 use crate::model::object::ObjectMeta;
 use crate::model::pod::Pod;
 
-/// The label with the revision's hash, on pods and revisions.
-pub const HASH_LABEL: &str = "controller-revision-hash";
+pub use crate::model::daemon_pod::HASH_LABEL;
+
 const GENERATION_LABEL: &str = "pod-template-generation";
 const GENERATION_ANNOTATION: &str = "deprecated.daemonset.template.generation";
 

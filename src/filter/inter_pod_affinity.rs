@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::{Cycle, Failure, Filter, Finding, Plugin, Verdict};
 use crate::cause::{Entry, Evidence, Fact, PodRule, Stage};
 use crate::model::affinity::{PodAffinity, PodAffinityTerm};
+use crate::model::daemon_pod::HASH_LABEL;
 use crate::model::node::Node;
 use crate::model::node_info::NodeInfo;
 use crate::model::object::{LabelSelector, LabelSelectorRequirement, Labels};
@@ -149,6 +150,11 @@ impl Rules {
         rules
     }
 
+    /// True if the pod has terms of its own.
+    fn has_terms(&self) -> bool {
+        !(self.affinity.is_empty() && self.anti_affinity.is_empty())
+    }
+
     /// True if the pod meets every term of the affinity.
     fn meets_affinity(&self, namespace: &str, labels: &Labels) -> bool {
         !self.affinity.is_empty() && self.affinity.iter().all(|t| t.matches(namespace, &Labels::new(), labels))
@@ -209,8 +215,10 @@ struct Held {
 #[derive(Debug, Default)]
 struct Counts {
     near: BTreeMap<PodRule, BTreeMap<String, BTreeMap<String, Near>>>,
-    /// How many pods meet the affinity on nodes that have a domain.
+    /// How often pods meet the affinity on nodes that have a domain.
     affinity_total: i64,
+    /// How often pods on such nodes repel the judged pod.
+    of_another_total: i64,
 }
 
 impl Counts {
@@ -218,9 +226,13 @@ impl Counts {
         let Some(value) = node.metadata.labels.get(key) else { return };
         let near = self.near.entry(rule).or_default().entry(key.to_string()).or_default().entry(value.clone()).or_default();
         near.pods += 1;
-        if rule == PodRule::Affinity {
-            self.affinity_total += 1;
-            return;
+        match rule {
+            PodRule::Affinity => {
+                self.affinity_total += 1;
+                return;
+            }
+            PodRule::OfAnother => self.of_another_total += 1,
+            PodRule::AntiAffinity => {}
         }
         let held = near.holders.entry(holder(pod)).or_insert_with(|| Held { term, ..Held::default() });
         held.pods += 1;
@@ -260,14 +272,6 @@ impl Tally<'_> {
 fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
     let rules = Rules::new(cycle);
     let everywhere = everywhere(cycle, &rules);
-    let own_terms = !(rules.affinity.is_empty() && rules.anti_affinity.is_empty());
-    if !own_terms && everywhere.near.is_empty() && not_known(cycle, &rules).is_none() {
-        // Nothing repels the pod. Pods that a node may get (nominated ones) are looked at below.
-        let nominated = |p: &Pod| !p.status.nominated_node_name.is_empty() && !anti_affinity_of(&p.spec).is_empty();
-        if !cycle.snapshot.pods.iter().any(nominated) {
-            return Box::new(|_| Verdict::Pass);
-        }
-    }
     Box::new(move |info| judge(cycle, &rules, &everywhere, info))
 }
 
@@ -277,7 +281,7 @@ fn everywhere(cycle: &Cycle, rules: &Rules) -> Arc<Counts> {
     let made = cycle.pod.is_some();
     let key = format!("InterPodAffinity {made} {} {:?} {affinity:?}", cycle.namespace, cycle.labels);
     cycle.memo.get(&key, || {
-        let own_terms = !(rules.affinity.is_empty() && rules.anti_affinity.is_empty());
+        let own_terms = rules.has_terms();
         let mut counts = Counts::default();
         for (i, info) in cycle.nodes.iter().enumerate() {
             let pods = info.pods.iter().enumerate().filter(|(_, p)| own_terms || !anti_affinity_of(&p.spec).is_empty());
@@ -295,6 +299,14 @@ fn judge(cycle: &Cycle, rules: &Rules, everywhere: &Counts, info: &NodeInfo) -> 
         rules.count(cycle, node, pods.iter().map(|p| (NOWHERE, *p)), &mut counts);
         counts
     };
+    if !rules.has_terms() {
+        // Upstream's PreFilter looks for pods that repel this one; if there are none it skips the plugin for the
+        // whole cycle, also where nominated pods come to the node that would repel it.
+        let never_there: Vec<&Pod> = gone.iter().copied().filter(|p| cycle.pod.is_none() && cycle.owns(p)).collect();
+        if everywhere.of_another_total == counted(&never_there).of_another_total {
+            return not_known(cycle, rules).map_or(Verdict::Pass, Verdict::Unknown);
+        }
+    }
     let tally = Tally { everywhere, more: counted(&come), less: counted(&gone) };
     let labels = &node.metadata.labels;
     let mut refusals: Vec<(&'static str, bool, Vec<Finding>)> = Vec::new();
@@ -334,8 +346,10 @@ fn not_known(cycle: &Cycle, rules: &Rules) -> Option<String> {
     let snapshot = cycle.snapshot;
     if !snapshot.pods.is_complete() {
         Some("not all pods could be read, so what this pod repels or is repelled by is not known".into())
-    } else if !snapshot.nodes.is_complete() && !(rules.affinity.is_empty() && rules.anti_affinity.is_empty()) {
+    } else if !snapshot.nodes.is_complete() && rules.has_terms() {
         Some("not all nodes could be read, so what is near this one is not known".into())
+    } else if cycle.pod.is_none() && cycle.hash_is_not_read() && by_revision(cycle.spec) {
+        Some("the DaemonSet's revisions could not be read, so which pods are of the pod's own revision is not known".into())
     } else if !snapshot.namespaces.is_complete()
         && (selects_namespaces || snapshot.namespace(cycle.namespace).is_none() && snapshot.pods.iter().any(by_namespace))
     {
@@ -343,6 +357,12 @@ fn not_known(cycle: &Cycle, rules: &Rules) -> Option<String> {
     } else {
         None
     }
+}
+
+/// True if a term looks at the revision's hash.
+fn by_revision(spec: &PodSpec) -> bool {
+    let rules = spec.affinity.iter().flat_map(|a| a.pod_affinity.iter().chain(&a.pod_anti_affinity));
+    rules.flat_map(|r| &r.required).any(|t| t.match_label_keys.iter().chain(&t.mismatch_label_keys).any(|k| k == HASH_LABEL))
 }
 
 /// The object that has the pod's own terms, and the path of the spec in it.

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::cause::{Entry, Evidence, Fact};
+use crate::model::daemon_pod::{HASH_LABEL, NO_HASH};
 use crate::model::daemon_set::DaemonSet;
 use crate::model::node_info::NodeInfo;
 use crate::model::object::Labels;
@@ -64,6 +65,13 @@ impl<'a> Cycle<'a> {
     /// True if the DaemonSet owns the pod.
     pub fn owns(&self, pod: &Pod) -> bool {
         crate::controller::ownership::owns(self.daemon_set, pod)
+    }
+
+    /// True if the current revision's hash, a label of the pod to be, is not known because the
+    /// revisions were not read.
+    pub fn hash_is_not_read(&self) -> bool {
+        let hash = self.labels.get(HASH_LABEL);
+        hash.is_some_and(|h| h == NO_HASH) && !self.snapshot.controller_revisions.is_complete()
     }
 
     /// The node as it is, with all pods on it.

@@ -13,6 +13,7 @@ use crate::cause::{Entry, Evidence, Fact, Stage};
 use crate::filter::node_affinity::required;
 use crate::filter::taint_toleration::EFFECTS;
 use crate::model::affinity::TopologySpreadConstraint;
+use crate::model::daemon_pod::HASH_LABEL;
 use crate::model::node::Node;
 use crate::model::node_info::NodeInfo;
 use crate::model::object::{LabelSelector, LabelSelectorRequirement, Labels};
@@ -69,6 +70,8 @@ struct Constraint<'a> {
     honor_taints: bool,
     /// 1 if the pod itself is selected, else 0.
     own: i64,
+    /// The selector looks at the revision's hash.
+    by_revision: bool,
 }
 
 impl<'a> Constraint<'a> {
@@ -92,6 +95,7 @@ impl<'a> Constraint<'a> {
             honor_affinity: c.node_affinity_policy.as_deref() != Some("Ignore"),
             honor_taints: c.node_taints_policy.as_deref() == Some("Honor"),
             own,
+            by_revision: c.match_label_keys.iter().any(|k| k == HASH_LABEL),
         }
     }
 
@@ -291,6 +295,8 @@ fn not_known(cycle: &Cycle, constraint: &Constraint) -> Option<String> {
         "pods"
     } else if !constraint.honor_affinity && !cycle.snapshot.nodes.is_complete() {
         "nodes"
+    } else if cycle.pod.is_none() && cycle.hash_is_not_read() && constraint.by_revision {
+        "of the DaemonSet's revisions"
     } else {
         return None;
     };

@@ -16,6 +16,12 @@ use super::shared::Shared;
 use super::snapshot::Snapshot;
 use super::toleration::daemon_pod_tolerations;
 
+/// The label with the revision's hash, on pods and revisions.
+pub const HASH_LABEL: &str = "controller-revision-hash";
+
+/// Stands for the hash of a revision that is not made yet or was not read: no pod has it.
+pub const NO_HASH: &str = "unknown-revision";
+
 /// A pod to be: not on the API server yet.
 #[derive(Clone, Debug, Default)]
 pub struct DaemonPod {
@@ -37,9 +43,7 @@ pub fn daemon_pod(ds: &DaemonSet, hash: Option<&str>, snapshot: &Snapshot) -> Da
     let mut spec = template.spec.clone();
     spec.tolerations = daemon_pod_tolerations(&spec);
     let mut labels = template.metadata.labels.clone();
-    if let Some(hash) = hash {
-        labels.insert("controller-revision-hash".into(), hash.into());
-    }
+    labels.insert(HASH_LABEL.into(), hash.unwrap_or(NO_HASH).into());
     if spec.scheduler_name.is_empty() {
         spec.scheduler_name = "default-scheduler".into();
     }

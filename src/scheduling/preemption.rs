@@ -201,7 +201,7 @@ fn nominated<'a>(cycle: &Cycle<'a>, node: &str) -> Vec<&'a Pod> {
     let index = cycle.memo.get("nominated pods", || {
         let mut index: HashMap<String, Vec<usize>> = HashMap::new();
         for (i, pod) in pods.iter().enumerate() {
-            if pod.node_name().is_none() && !pod.is_terminal() && !pod.status.nominated_node_name.is_empty() {
+            if !pod.status.nominated_node_name.is_empty() && is_queued(cycle, pod) {
                 index.entry(pod.status.nominated_node_name.clone()).or_default().push(i);
             }
         }
@@ -218,6 +218,35 @@ fn nominated<'a>(cycle: &Cycle<'a>, node: &str) -> Vec<&'a Pod> {
         listed.filter(|p| p.priority() >= priority(cycle) && !itself(p) && scheduler(&p.spec.scheduler_name) == own_scheduler).collect();
     found.sort_by(|a, b| (&a.metadata.namespace, &a.metadata.name).cmp(&(&b.metadata.namespace, &b.metadata.name)));
     found
+}
+
+/// True if the pod waits in a scheduler's queue: a gated pod, one that ends or one whose claims
+/// do not exist (upstream: `PreEnqueue` of SchedulingGates and DynamicResources) does not.
+fn is_queued(cycle: &Cycle, pod: &Pod) -> bool {
+    let claims = || {
+        pod.spec.resource_claims.iter().all(|claim| {
+            let of_template = || pod.status.resource_claim_statuses.iter().find(|s| s.name == claim.name);
+            let name = match &claim.resource_claim_name {
+                Some(name) => Some(name),
+                None => match of_template() {
+                    Some(status) => match &status.resource_claim_name {
+                        Some(name) => Some(name),
+                        // The template turned out to need no claim.
+                        None => return true,
+                    },
+                    None => None,
+                },
+            };
+            let claims = &cycle.snapshot.resource_claims;
+            let found = |name: &String| claims.iter().find(|c| c.metadata.namespace == pod.metadata.namespace && c.metadata.name == *name);
+            name.and_then(found).is_some_and(|c| !c.metadata.is_terminating())
+        })
+    };
+    pod.node_name().is_none()
+        && !pod.is_terminal()
+        && !pod.is_terminating()
+        && pod.spec.scheduling_gates.is_empty()
+        && (!cycle.features.dynamic_resources || claims())
 }
 
 /// Splits the pods, in their order, into those whose eviction a budget does not allow and the
