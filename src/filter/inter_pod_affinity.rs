@@ -483,3 +483,68 @@ fn holder(pod: &Pod) -> String {
         None => pod.full_name(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::filter::world::{verdicts, world};
+
+    const NODES: [&str; 3] = ["n1 zone=a,host=n1", "n2 zone=a,host=n2", "n3 zone=b"];
+
+    fn rule(kind: &str, selector: Value, key: &str, extra: Value) -> Value {
+        let mut term = json!({"labelSelector": selector, "topologyKey": key});
+        term.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        json!({"affinity": {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}})
+    }
+
+    #[test]
+    fn the_pods_own_terms() {
+        let web = || json!({"matchLabels": {"app": "web"}});
+        let own = || json!({"matchLabels": {"app": "ds"}});
+        for (what, spec, want) in [
+            ("near web", rule("podAffinity", web(), "zone", json!({})), ["+", "+", AFFINITY]),
+            ("near web on the node", rule("podAffinity", web(), "host", json!({})), ["+", AFFINITY, AFFINITY]),
+            ("away from web", rule("podAntiAffinity", web(), "zone", json!({})), [ANTI_AFFINITY, ANTI_AFFINITY, "+"]),
+            ("a node without the label is in no domain", rule("podAntiAffinity", web(), "host", json!({})), [ANTI_AFFINITY, "+", "+"]),
+            ("the first of its kind", rule("podAffinity", own(), "zone", json!({})), ["+", "+", "+"]),
+            ("the first, on a node without the label", rule("podAffinity", own(), "host", json!({})), ["+", "+", AFFINITY]),
+            ("no selector matches nothing", rule("podAntiAffinity", Value::Null, "zone", json!({})), ["+", "+", "+"]),
+            ("another namespace", rule("podAntiAffinity", web(), "zone", json!({"namespaces": ["other"]})), ["+", "+", ANTI_AFFINITY]),
+            ("all namespaces", rule("podAntiAffinity", web(), "zone", json!({"namespaceSelector": {}})), [ANTI_AFFINITY; 3]),
+        ] {
+            let snapshot = world(spec, &NODES, &["default/web app=web n1", "other/web app=web n3"]);
+            assert_eq!(verdicts(&snapshot, "InterPodAffinity"), want, "{what}");
+        }
+    }
+
+    #[test]
+    fn an_anti_affinity_to_itself_spares_the_judged_node_alone() {
+        let spec = rule("podAntiAffinity", json!({"matchLabels": {"app": "ds"}}), "zone", json!({}));
+        let snapshot = world(spec, &NODES, &["default/ds-1 app=ds n1"]);
+        assert_eq!(verdicts(&snapshot, "InterPodAffinity"), ["+", ANTI_AFFINITY, "+"]);
+    }
+
+    #[test]
+    fn another_pods_anti_affinity_repels() {
+        let mut snapshot = world(json!({}), &NODES, &["default/web app=web n1"]);
+        let term = json!({"labelSelector": {"matchLabels": {"app": "ds"}}, "topologyKey": "zone"});
+        let affinity = json!({"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}});
+        snapshot.objects.pods.items[0].spec.make_mut().affinity = serde_json::from_value(affinity).unwrap();
+        assert_eq!(verdicts(&snapshot, "InterPodAffinity"), [OF_ANOTHER, OF_ANOTHER, "+"]);
+    }
+
+    #[test]
+    fn a_selector_that_no_labels_meet_matches_every_namespace_from_1_34_to_1_36() {
+        let namespaces = json!({"namespaceSelector": {"matchExpressions": [{"key": "env", "operator": "DoesNotExist"}]}});
+        let spec = rule("podAntiAffinity", json!({"matchLabels": {"app": "web"}}), "zone", namespaces);
+        for (version, want) in [("1.33", "+"), ("1.34", ANTI_AFFINITY), ("1.36", ANTI_AFFINITY), ("1.37", "+")] {
+            let mut snapshot = world(spec.clone(), &["n1 zone=a"], &["dev/web app=web n1"]);
+            snapshot.version = version.parse().unwrap();
+            let dev = json!({"metadata": {"name": "dev", "labels": {"env": "dev"}}});
+            snapshot.objects.namespaces.items.push(serde_json::from_value(dev).unwrap());
+            assert_eq!(verdicts(&snapshot, "InterPodAffinity"), [want], "{version}");
+        }
+    }
+}

@@ -186,6 +186,70 @@ pub static PLUGINS: &[Plugin] = &[
     node_declared_features::PLUGIN,
 ];
 
+/// Small clusters for the checks' tests, a line an object.
+#[cfg(test)]
+pub(crate) mod world {
+    use serde_json::{Value, json};
+
+    use crate::diagnose::{Options, diagnose};
+    use crate::model::snapshot::Snapshot;
+    use crate::report::{CheckVerdict, Report};
+
+    fn labels(text: &str) -> Value {
+        text.split(',').filter_map(|l| l.split_once('=')).map(|(k, v)| (k.to_string(), v.into())).collect::<serde_json::Map<_, _>>().into()
+    }
+
+    /// DaemonSet `default/ds` with this template spec; its pods have the label `app=ds`.
+    /// `nodes`: `name labels`. `pods`: `namespace/name labels node priority`; the controller of
+    /// those named `ds-*` is the DaemonSet.
+    pub fn world(spec: Value, nodes: &[&str], pods: &[&str]) -> Snapshot {
+        let mut snapshot = Snapshot::default();
+        let template = json!({"metadata": {"labels": {"app": "ds"}}, "spec": spec});
+        let ds = json!({"metadata": {"name": "ds", "namespace": "default", "uid": "u"}, "spec": {"template": template}});
+        snapshot.objects.daemon_sets.items.push(serde_json::from_value(ds).unwrap());
+        for line in nodes {
+            let (name, own) = line.split_once(' ').unwrap_or((line, ""));
+            let status = json!({"allocatable": {"cpu": "1", "memory": "1Gi", "pods": "10"}});
+            let node = json!({"metadata": {"name": name, "labels": labels(own)}, "status": status});
+            snapshot.objects.nodes.items.push(serde_json::from_value(node).unwrap());
+        }
+        for line in pods {
+            let mut words = line.split(' ');
+            let (namespace, name) = words.next().unwrap().split_once('/').unwrap();
+            let (own, node) = (labels(words.next().unwrap_or_default()), words.next().unwrap_or_default());
+            let priority: i32 = words.next().unwrap_or("0").parse().unwrap();
+            let owner = if name.starts_with("ds-") {
+                json!([{"kind": "DaemonSet", "name": "ds", "uid": "u", "controller": true}])
+            } else {
+                json!([])
+            };
+            let meta = json!({"name": name, "namespace": namespace, "labels": own, "ownerReferences": owner});
+            let containers = json!([{"name": "c", "resources": {"requests": {"cpu": "400m"}}}]);
+            let pod = json!({"metadata": meta, "spec": {"nodeName": node, "priority": priority, "containers": containers}, "status": {"phase": "Running"}});
+            snapshot.objects.pods.items.push(serde_json::from_value(pod).unwrap());
+        }
+        snapshot
+    }
+
+    /// The report on `default/ds`.
+    pub fn report(snapshot: &Snapshot) -> Report {
+        diagnose(snapshot, &snapshot.daemon_sets[0], &Options::default())
+    }
+
+    /// What the plugin says of each node to the pod to be: `+`, `?` or upstream's reason.
+    pub fn verdicts(snapshot: &Snapshot, plugin: &str) -> Vec<String> {
+        let said = |node: &crate::report::NodeReport| {
+            let check = node.checks.iter().find(|c| c.plugin == plugin).unwrap();
+            match check.verdict {
+                CheckVerdict::Pass => "+".to_string(),
+                CheckVerdict::Unknown => "?".to_string(),
+                CheckVerdict::Fail => check.reasons.join(", "),
+            }
+        };
+        report(snapshot).nodes.iter().map(said).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

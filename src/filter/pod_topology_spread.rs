@@ -357,3 +357,58 @@ fn too_skewed(cycle: &Cycle, c: &Constraint, domains: &Domains, domain: &str, he
         fact: Fact::TopologySpread { constraint: c.index, missing_label: None },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::filter::world::{verdicts, world};
+    use crate::model::snapshot::Gap;
+
+    const NODES: [&str; 3] = ["n1 zone=a", "n2 zone=b", "n3"];
+    const PODS: [&str; 3] = ["default/p1 app=ds n1", "default/p2 app=ds n1", "other/p3 app=ds n2"];
+
+    fn constraint(extra: Value) -> Value {
+        let mut c = json!({"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "ds"}}});
+        c.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        json!({"topologySpreadConstraints": [c]})
+    }
+
+    #[test]
+    fn as_upstream() {
+        for (what, extra, want) in [
+            ("the pinned node is the only domain", json!({}), ["+", "+", NO_LABEL]),
+            ("other namespaces do not count", json!({"nodeAffinityPolicy": "Ignore"}), [SKEW, "+", NO_LABEL]),
+            ("too few domains", json!({"minDomains": 2}), [SKEW, "+", NO_LABEL]),
+            ("enough domains", json!({"minDomains": 2, "nodeAffinityPolicy": "Ignore", "maxSkew": 3}), ["+", "+", NO_LABEL]),
+            ("a preference", json!({"whenUnsatisfiable": "ScheduleAnyway", "nodeAffinityPolicy": "Ignore"}), ["+", "+", "+"]),
+            ("no selector selects nothing", json!({"labelSelector": null, "nodeAffinityPolicy": "Ignore"}), ["+", "+", NO_LABEL]),
+            ("an empty selector counts nothing", json!({"labelSelector": {}, "nodeAffinityPolicy": "Ignore"}), ["+", "+", NO_LABEL]),
+            (
+                "a label key of the pod",
+                json!({"matchLabelKeys": ["controller-revision-hash"], "nodeAffinityPolicy": "Ignore"}),
+                ["+", "+", NO_LABEL],
+            ),
+        ] {
+            assert_eq!(verdicts(&world(constraint(extra), &NODES, &PODS), "PodTopologySpread"), want, "{what}");
+        }
+    }
+
+    #[test]
+    fn the_daemon_sets_own_pod_on_the_judged_node_is_left_out() {
+        let spec = constraint(json!({"nodeAffinityPolicy": "Ignore"}));
+        let pods = ["default/ds-1 app=ds n1", "default/ds-2 app=ds n2"];
+        assert_eq!(verdicts(&world(spec, &NODES, &pods), "PodTopologySpread"), ["+", "+", NO_LABEL]);
+    }
+
+    #[test]
+    fn what_was_not_read_is_not_counted_as_none() {
+        let gap = Gap { verb: "list".into(), resource: "pods".into(), namespace: None, reason: String::new() };
+        for (extra, want) in [(json!({}), ["+", "+", NO_LABEL]), (json!({"nodeAffinityPolicy": "Ignore"}), ["?", "?", NO_LABEL])] {
+            let mut snapshot = world(constraint(extra), &NODES, &PODS);
+            snapshot.objects.pods.gap = Some(gap.clone());
+            assert_eq!(verdicts(&snapshot, "PodTopologySpread"), want);
+        }
+    }
+}

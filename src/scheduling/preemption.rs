@@ -271,3 +271,101 @@ fn by_budget<'a>(pods: &[&'a Pod], budgets: &[PodDisruptionBudget], version: Ser
         violates
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::filter::world::{report, world};
+    use crate::model::snapshot::Snapshot;
+    use crate::report::Preemption;
+
+    /// A node of 1 cpu, pods of 400m each, and a DaemonSet that wants this much with this priority.
+    fn full(cpu: &str, priority: i32, pods: &[&str]) -> Snapshot {
+        let containers = json!([{"name": "c", "resources": {"requests": {"cpu": cpu}}}]);
+        let mut snapshot = world(json!({"containers": containers, "priorityClassName": "c"}), &["n1"], pods);
+        let class = json!({"metadata": {"name": "c"}, "value": priority});
+        snapshot.objects.priority_classes.items.push(serde_json::from_value(class).unwrap());
+        snapshot
+    }
+
+    fn preemption(snapshot: &Snapshot) -> Option<Preemption> {
+        report(snapshot).nodes[0].preemption.clone()
+    }
+
+    #[test]
+    fn as_upstream() {
+        for (what, cpu, priority, pods, victims) in [
+            ("lower priority goes", "300m", 10, vec!["default/a app=a n1 5", "default/b app=b n1 10"], vec!["default/a"]),
+            ("the least important goes", "300m", 10, vec!["default/a app=a n1 5", "default/b app=b n1 4"], vec!["default/b"]),
+            ("equal priority stays", "300m", 5, vec!["default/a app=a n1 5", "default/b app=b n1 5"], vec![]),
+            ("more than the node has", "2", 10, vec!["default/a app=a n1 5"], vec![]),
+            ("not enough of it", "800m", 10, vec!["default/a app=a n1 5", "default/b app=b n1 10"], vec![]),
+        ] {
+            let got = preemption(&full(cpu, priority, &pods)).unwrap();
+            assert_eq!((got.possible, got.victims), (!victims.is_empty(), victims.iter().map(|v| v.to_string()).collect()), "{what}");
+        }
+        assert_eq!(preemption(&full("100m", 10, &["default/a app=a n1 5"])), None);
+    }
+
+    #[test]
+    fn a_budget_spares_its_pods_if_others_do() {
+        let mut snapshot = full("300m", 10, &["default/a app=a n1 5", "default/b app=b n1 4"]);
+        let budget = json!({"metadata": {"name": "b", "namespace": "default"}, "spec": {"selector": {"matchLabels": {"app": "b"}}}});
+        snapshot.objects.pod_disruption_budgets.items.push(serde_json::from_value(budget).unwrap());
+        assert_eq!(preemption(&snapshot).unwrap().victims, ["default/a"]);
+        snapshot.objects.pods.items.remove(0);
+        snapshot.objects.pods.items[0].spec.make_mut().containers[0].resources.requests.insert("cpu".into(), "800m".parse().unwrap());
+        let got = preemption(&snapshot).unwrap();
+        assert_eq!((got.victims, got.violating), (vec!["default/b".to_string()], vec!["default/b".to_string()]));
+    }
+
+    #[test]
+    fn never_means_never() {
+        let mut snapshot = full("300m", 10, &["default/a app=a n1 5", "default/b app=b n1 4"]);
+        snapshot.objects.priority_classes.items[0].preemption_policy = Some("Never".into());
+        let got = preemption(&snapshot).unwrap();
+        assert_eq!((got.possible, got.reason.contains("Never")), (false, true));
+    }
+
+    /// A Pending pod of the DaemonSet, pinned to the node.
+    fn pending(snapshot: &mut Snapshot, nominated: &str) {
+        let pin = json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]}}});
+        let containers = json!([{"name": "c", "resources": {"requests": {"cpu": "300m"}}}]);
+        let owner = json!([{"kind": "DaemonSet", "name": "ds", "uid": "u", "controller": true}]);
+        let pod = json!({"metadata": {"name": "ds-1", "namespace": "default", "labels": {"app": "ds"}, "ownerReferences": owner},
+            "spec": {"priority": 10, "affinity": pin, "containers": containers}, "status": {"phase": "Pending", "nominatedNodeName": nominated}});
+        snapshot.objects.pods.items.push(serde_json::from_value(pod).unwrap());
+    }
+
+    fn causes(snapshot: &Snapshot) -> Vec<String> {
+        report(snapshot).nodes[0].causes.iter().map(|c| format!("{} {}", c.code, c.detail)).collect()
+    }
+
+    #[test]
+    fn a_nominated_pod_waits_for_its_victim() {
+        let mut snapshot = full("300m", 10, &["default/a app=a n1 5", "default/b app=b n1 10"]);
+        pending(&mut snapshot, "n1");
+        let victim = &mut snapshot.objects.pods.items[0];
+        victim.metadata.deletion_timestamp = Some(Default::default());
+        let condition = json!({"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"});
+        victim.status.conditions = vec![serde_json::from_value(condition).unwrap()];
+        assert_eq!(causes(&snapshot), ["NodeResourcesFit cpu", "PreemptionPending default/a"]);
+        assert!(!preemption(&snapshot).unwrap().possible);
+    }
+
+    #[test]
+    fn room_is_kept_for_a_nominated_pod() {
+        for (priority, want) in [(10, vec!["NominatedPod default/big"]), (9, vec!["SchedulerSilent "])] {
+            let mut snapshot = full("300m", 10, &["default/a app=a n1 5"]);
+            pending(&mut snapshot, "");
+            let containers = json!([{"name": "c", "resources": {"requests": {"cpu": "500m"}}}]);
+            let pod = json!({"metadata": {"name": "big", "namespace": "default"}, "spec": {"priority": priority, "containers": containers},
+                "status": {"phase": "Pending", "nominatedNodeName": "n1"}});
+            snapshot.objects.pods.items.push(serde_json::from_value(pod).unwrap());
+            let got = causes(&snapshot);
+            assert_eq!(got.iter().map(|c| c.as_str()).collect::<Vec<_>>(), want, "{priority}");
+        }
+    }
+}
