@@ -30,6 +30,8 @@ use crate::scheduling::preemption::DryRun;
 pub struct Options {
     /// Only these nodes; empty for all.
     pub nodes: BTreeSet<String>,
+    /// Try no remedies, only say what is.
+    pub without_remedies: bool,
 }
 
 /// The DaemonSet with everything about it that several checks need.
@@ -65,6 +67,25 @@ impl<'a> Subject<'a> {
             pods: ownership::pods_by_node(ds, &snapshot.pods),
             nodes: node_infos(snapshot, &features),
             fresh: daemon_pod(ds, hash, snapshot),
+            memo: Memo::default(),
+        }
+    }
+
+    /// The same with another DaemonSet and other nodes; `template_changed` if its pods will be of
+    /// a revision that does not exist yet.
+    pub fn with<'b>(&self, ds: &'b DaemonSet, nodes: Vec<NodeInfo<'b>>, template_changed: bool) -> Subject<'b>
+    where
+        'a: 'b,
+    {
+        let hash = self.hash.filter(|_| !template_changed);
+        Subject {
+            snapshot: self.snapshot,
+            features: self.features,
+            ds,
+            hash,
+            pods: self.pods.clone(),
+            nodes,
+            fresh: daemon_pod(ds, hash, self.snapshot),
             memo: Memo::default(),
         }
     }
@@ -154,6 +175,9 @@ pub fn diagnose(snapshot: &Snapshot, ds: &DaemonSet, options: &Options) -> Repor
     for node in &mut nodes {
         node.causes.sort_by(|a, b| a.order().cmp(&b.order()));
         node.causes.dedup_by(|a, b| a.order() == b.order());
+    }
+    if !options.without_remedies {
+        crate::remedy::propose(&subject, &mut nodes);
     }
     let advice = crate::lint::advise(&subject, &nodes, &causes);
     // Only now: what holds the rollout up is found on other nodes, too.

@@ -15,6 +15,7 @@ pub mod lifecycle;
 pub mod lint;
 pub mod model;
 pub mod plan;
+pub mod remedy;
 pub mod render;
 pub mod report;
 pub mod rollout;

@@ -109,7 +109,7 @@ fn judge(snapshot: &Snapshot, scope: &Scope, namespace: Option<&str>) -> Result<
         chosen.extend(there().filter(|d| labels.is_none_or(|l| selector::selects(l, &d.metadata.labels))));
     }
     chosen.sort_by_key(|d| (&d.metadata.namespace, &d.metadata.name));
-    let options = Options { nodes: scope.nodes.clone() };
+    let options = Options { nodes: scope.nodes.clone(), ..Options::default() };
     let reports: Vec<Report> = chosen.iter().map(|ds| diagnose(snapshot, ds, &options)).collect();
     for node in &scope.nodes {
         let known = |r: &Report| r.nodes.iter().any(|n| n.name == *node);

@@ -304,7 +304,7 @@ fn judge(cycle: &Cycle, rules: &Rules, everywhere: &Counts, info: &NodeInfo) -> 
         // whole cycle, also where nominated pods come to the node that would repel it.
         let never_there: Vec<&Pod> = gone.iter().copied().filter(|p| cycle.pod.is_none() && cycle.owns(p)).collect();
         if everywhere.of_another_total == counted(&never_there).of_another_total {
-            return not_known(cycle, rules).map_or(Verdict::Pass, Verdict::Unknown);
+            return not_known(cycle, rules, info).map_or(Verdict::Pass, Verdict::Unknown);
         }
     }
     let tally = Tally { everywhere, more: counted(&come), less: counted(&gone) };
@@ -322,7 +322,7 @@ fn judge(cycle: &Cycle, rules: &Rules, everywhere: &Counts, info: &NodeInfo) -> 
             refusals.push((reason, false, repulsions(cycle, rules, info, rule, &tally, &gone, &come)));
         }
     }
-    let unsure = not_known(cycle, rules);
+    let unsure = not_known(cycle, rules, info);
     match (refusals.first(), unsure) {
         // What was not read may hold the pod that the affinity looks for.
         (Some((AFFINITY, ..)), Some(why)) if lacking.is_empty() && refusals.len() == 1 => Verdict::Unknown(why),
@@ -337,14 +337,17 @@ fn judge(cycle: &Cycle, rules: &Rules, everywhere: &Counts, info: &NodeInfo) -> 
 }
 
 /// What keeps the plugin from knowing every pod or namespace that bears on the pod.
-fn not_known(cycle: &Cycle, rules: &Rules) -> Option<String> {
+fn not_known(cycle: &Cycle, rules: &Rules, info: &NodeInfo) -> Option<String> {
     let selects_namespaces = cycle.spec.affinity.iter().any(|a| {
         let terms = a.pod_affinity.iter().chain(&a.pod_anti_affinity).flat_map(|a| &a.required);
         terms.into_iter().any(|t| t.namespace_selector.as_ref().is_some_and(|s| !is_empty(s)))
     });
     let by_namespace = |p: &Pod| anti_affinity_of(&p.spec).iter().any(|t| t.namespace_selector.as_ref().is_some_and(|s| !is_empty(s)));
     let snapshot = cycle.snapshot;
-    if !snapshot.pods.is_complete() {
+    // Without terms of its own the pod is taken to be repelled by pods on the node alone, where only those were
+    // read: if they do not explain why it waits, all pods are read.
+    let pods_known = if rules.has_terms() { snapshot.knows_all_pods() } else { info.pods_known };
+    if !pods_known {
         Some("not all pods could be read, so what this pod repels or is repelled by is not known".into())
     } else if !snapshot.nodes.is_complete() && rules.has_terms() {
         Some("not all nodes could be read, so what is near this one is not known".into())
@@ -531,7 +534,7 @@ mod tests {
         let mut snapshot = world(json!({}), &NODES, &["default/web app=web n1"]);
         let term = json!({"labelSelector": {"matchLabels": {"app": "ds"}}, "topologyKey": "zone"});
         let affinity = json!({"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}});
-        snapshot.objects.pods.items[0].spec.make_mut().affinity = serde_json::from_value(affinity).unwrap();
+        snapshot.objects.pods.items[0].spec.affinity = serde_json::from_value(affinity).unwrap();
         assert_eq!(verdicts(&snapshot, "InterPodAffinity"), [OF_ANOTHER, OF_ANOTHER, "+"]);
     }
 

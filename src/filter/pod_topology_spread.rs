@@ -262,7 +262,7 @@ fn judge(cycle: &Cycle, constraints: &[Constraint], everywhere: &[Domains], info
         let too_few = (domains.counts.len() as i64) < constraint.min_domains;
         let emptiest = if too_few { Some((0, "")) } else { domains.emptiest(domain, here) };
         let least = emptiest.map_or(i32::MAX.into(), |(n, _)| n);
-        if let Some(why) = not_known(cycle, constraint) {
+        if let Some(why) = not_known(cycle, constraint, info) {
             // Where the node is the only domain it is compared with itself: what is not known cancels out.
             if !constraint.honor_affinity || constraint.min_domains > 1 {
                 unknown = unknown.or(Some(why));
@@ -290,8 +290,9 @@ fn change(cycle: &Cycle, constraint: &Constraint, gone: &[&Pod], come: &[&Pod]) 
     come.iter().filter(|p| matches(p)).count() as i64 - gone.count() as i64
 }
 
-fn not_known(cycle: &Cycle, constraint: &Constraint) -> Option<String> {
-    let what = if !cycle.snapshot.pods.is_complete() {
+fn not_known(cycle: &Cycle, constraint: &Constraint, info: &NodeInfo) -> Option<String> {
+    let pods_known = if constraint.honor_affinity { info.pods_known } else { cycle.snapshot.knows_all_pods() };
+    let what = if !pods_known {
         "pods"
     } else if !constraint.honor_affinity && !cycle.snapshot.nodes.is_complete() {
         "nodes"

@@ -165,11 +165,18 @@ impl<'c, 'a> DryRun<'c, 'a> {
         }
     }
 
-    /// The victims of an earlier preemption that this pod, nominated to the node, waits for.
+    /// The victims of an earlier preemption that this pod, nominated to the node, waits for. A pod
+    /// to be stands in for the DaemonSet's pod that is nominated.
     pub fn waiting_for(&self) -> Vec<&'a Pod> {
-        let Some(pod) = self.cycle.pod.filter(|p| p.status.nominated_node_name == self.info.node.name()) else { return Vec::new() };
-        let mut pods: Vec<&Pod> =
-            self.info.pods.iter().copied().filter(|p| p.priority() < pod.priority() && ends_by_preemption(p)).collect();
+        let is_nominated = match self.cycle.pod {
+            Some(pod) => pod.status.nominated_node_name == self.info.node.name(),
+            None => nominated_to(self.cycle, self.info.node.name()).any(|p| self.cycle.owns(p)),
+        };
+        if !is_nominated {
+            return Vec::new();
+        }
+        let priority = priority(self.cycle);
+        let mut pods: Vec<&Pod> = self.info.pods.iter().copied().filter(|p| p.priority() < priority && ends_by_preemption(p)).collect();
         pods.sort_by(|a, b| (&a.metadata.namespace, &a.metadata.name).cmp(&(&b.metadata.namespace, &b.metadata.name)));
         pods
     }
@@ -194,9 +201,8 @@ pub fn importance(a: &Pod, b: &Pod) -> Ordering {
     b.priority().cmp(&a.priority()).then_with(|| started(a).cmp(&started(b)))
 }
 
-/// Pods of at least the pod's priority that its scheduler has nominated to the node, in order of
-/// their names. What the DaemonSet owns is left out for a pod to be.
-fn nominated<'a>(cycle: &Cycle<'a>, node: &str) -> Vec<&'a Pod> {
+/// The pods in a scheduler's queue that are nominated to the node.
+fn nominated_to<'a>(cycle: &Cycle<'a>, node: &str) -> impl Iterator<Item = &'a Pod> {
     let pods = &cycle.snapshot.pods;
     let index = cycle.memo.get("nominated pods", || {
         let mut index: HashMap<String, Vec<usize>> = HashMap::new();
@@ -207,21 +213,27 @@ fn nominated<'a>(cycle: &Cycle<'a>, node: &str) -> Vec<&'a Pod> {
         }
         index
     });
+    index.get(node).cloned().unwrap_or_default().into_iter().filter_map(|i| pods.get(i))
+}
+
+/// Pods of at least the pod's priority that its scheduler has nominated to the node, in order of
+/// their names. What the DaemonSet owns is left out for a pod to be.
+fn nominated<'a>(cycle: &Cycle<'a>, node: &str) -> Vec<&'a Pod> {
     let scheduler = |name: &str| if name.is_empty() { "default-scheduler".to_string() } else { name.to_string() };
     let own_scheduler = scheduler(&cycle.spec.scheduler_name);
     let itself = |p: &Pod| match cycle.pod {
         Some(pod) => p.metadata.namespace == pod.metadata.namespace && p.metadata.name == pod.metadata.name,
         None => cycle.owns(p),
     };
-    let listed = index.get(node).into_iter().flatten().filter_map(|i| pods.get(*i));
-    let mut found: Vec<&Pod> =
-        listed.filter(|p| p.priority() >= priority(cycle) && !itself(p) && scheduler(&p.spec.scheduler_name) == own_scheduler).collect();
+    let mut found: Vec<&Pod> = nominated_to(cycle, node)
+        .filter(|p| p.priority() >= priority(cycle) && !itself(p) && scheduler(&p.spec.scheduler_name) == own_scheduler)
+        .collect();
     found.sort_by(|a, b| (&a.metadata.namespace, &a.metadata.name).cmp(&(&b.metadata.namespace, &b.metadata.name)));
     found
 }
 
-/// True if the pod waits in a scheduler's queue: a gated pod, one that ends or one whose claims
-/// do not exist (upstream: `PreEnqueue` of SchedulingGates and DynamicResources) does not.
+/// True if the pod waits in a scheduler's queue, be it ending: a gated pod or one whose claims do
+/// not exist (upstream: `PreEnqueue` of SchedulingGates and DynamicResources) does not.
 fn is_queued(cycle: &Cycle, pod: &Pod) -> bool {
     let claims = || {
         pod.spec.resource_claims.iter().all(|claim| {
@@ -244,7 +256,6 @@ fn is_queued(cycle: &Cycle, pod: &Pod) -> bool {
     };
     pod.node_name().is_none()
         && !pod.is_terminal()
-        && !pod.is_terminating()
         && pod.spec.scheduling_gates.is_empty()
         && (!cycle.features.dynamic_resources || claims())
 }
@@ -315,7 +326,7 @@ mod tests {
         snapshot.objects.pod_disruption_budgets.items.push(serde_json::from_value(budget).unwrap());
         assert_eq!(preemption(&snapshot).unwrap().victims, ["default/a"]);
         snapshot.objects.pods.items.remove(0);
-        snapshot.objects.pods.items[0].spec.make_mut().containers[0].resources.requests.insert("cpu".into(), "800m".parse().unwrap());
+        snapshot.objects.pods.items[0].spec.containers[0].resources.requests.insert("cpu".into(), "800m".parse().unwrap());
         let got = preemption(&snapshot).unwrap();
         assert_eq!((got.victims, got.violating), (vec!["default/b".to_string()], vec!["default/b".to_string()]));
     }
