@@ -95,7 +95,7 @@ fn every_verdict_is_upstreams() {
             let snapshot = support::snapshot(case["objects"].as_array().unwrap(), case["upstream"].as_str().unwrap());
             let (namespace, name) = case["daemonset"].as_str().unwrap().split_once('/').unwrap();
             let ds = snapshot.daemon_set(namespace, name).unwrap();
-            let report = diagnose(&snapshot, ds, &Options::default());
+            let report = diagnose(&snapshot, ds, &Options { without_remedies: true, ..Options::default() });
             let subject = Subject::new(&snapshot, ds);
             let known = |plugin: &str| PLUGINS.iter().any(|p| p.name == plugin);
             let (compared, excepted, differing) = preemption_differences(&subject, case["verdicts"]["nodes"].as_array().unwrap(), known);

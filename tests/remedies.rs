@@ -1,0 +1,150 @@
+//! For every case the first remedy that claims to fix a node is carried out as its command says,
+//! on the case's objects; then the pod has to be schedulable there.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use ds_doctor::cause::Remedy;
+use ds_doctor::diagnose::{Options, diagnose};
+use ds_doctor::model::snapshot::Snapshot;
+use ds_doctor::remedy::patch::apply;
+use ds_doctor::report::{CheckVerdict, NodeReport};
+use ds_doctor::source::files::{ReadOptions, read};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// The words of a command line, as a POSIX shell splits it.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quoted, mut chars) = (Vec::new(), None::<String>, false, line.chars());
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            '\\' if !quoted => word.get_or_insert_default().extend(chars.next()),
+            ' ' if !quoted => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+fn name(object: &Value) -> (&str, &str, &str) {
+    let meta = &object["metadata"];
+    (object["kind"].as_str().unwrap_or_default(), meta["namespace"].as_str().unwrap_or_default(), meta["name"].as_str().unwrap_or_default())
+}
+
+/// Carries one kubectl command out.
+fn run(objects: &mut Vec<Value>, line: &str) {
+    let words = words(line);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["kubectl", "-n", ns, "patch", "ds", ds, "--type=json", "-p", patch] => {
+            let target = objects.iter_mut().find(|o| name(o) == ("DaemonSet", *ns, *ds)).unwrap();
+            for operation in serde_json::from_str::<Vec<Value>>(patch).unwrap() {
+                apply(target, &operation).unwrap();
+            }
+            // The controller makes the pods that wait anew.
+            objects.retain(|o| {
+                let own = o["metadata"]["ownerReferences"][0]["name"] == *ds && name(o).1 == *ns;
+                !(name(o).0 == "Pod" && own && o["spec"]["nodeName"].is_null())
+            });
+        }
+        ["kubectl", "label", "node", rest @ ..] => {
+            let (nodes, words): (Vec<&str>, Vec<&str>) =
+                rest.iter().partition(|w| !w.contains('=') && !w.ends_with('-') && !w.starts_with('-'));
+            for object in objects.iter_mut().filter(|o| name(o).0 == "Node") {
+                if !nodes.contains(&name(object).2) {
+                    continue;
+                }
+                let labels = object["metadata"]["labels"].as_object_mut().unwrap();
+                match words[0].split_once('=') {
+                    Some((key, value)) => labels.insert(key.into(), value.into()),
+                    None => labels.remove(words[0].trim_end_matches('-')),
+                };
+            }
+        }
+        ["kubectl", "taint", "node", nodes @ .., taint] => {
+            let (key, effect) = taint.trim_end_matches('-').split_once(':').unwrap();
+            for object in objects.iter_mut().filter(|o| name(o).0 == "Node") {
+                if nodes.contains(&name(object).2)
+                    && let Some(taints) = object["spec"]["taints"].as_array_mut()
+                {
+                    taints.retain(|t| !(t["key"] == key && t["effect"] == effect));
+                }
+            }
+        }
+        ["kubectl", "-n", ns, "delete", "pod", pod] => objects.retain(|o| name(o) != ("Pod", *ns, *pod)),
+        ["kubectl", "-n", ns, "delete", "ds", ds] => objects.retain(|o| {
+            let owned = o["metadata"]["ownerReferences"][0]["name"] == *ds && name(o).1 == *ns;
+            name(o) != ("DaemonSet", *ns, *ds) && !(name(o).0 == "Pod" && owned)
+        }),
+        other => panic!("not a command of a remedy: {other:?}"),
+    }
+}
+
+fn objects(case: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(case.join("cluster.yaml")).unwrap();
+    let mut found = Vec::new();
+    for document in yaml_serde::Deserializer::from_str(&text) {
+        match Value::deserialize(document).unwrap() {
+            Value::Object(mut list) if list.get("kind").and_then(Value::as_str).is_some_and(|k| k.ends_with("List")) => {
+                found.extend(list.remove("items").and_then(|i| i.as_array().cloned()).unwrap_or_default());
+            }
+            Value::Null => {}
+            object => found.push(object),
+        }
+    }
+    found
+}
+
+/// The nodes of the DaemonSet as the report has them.
+fn judged(snapshot: &Snapshot, daemonset: &str, without_remedies: bool) -> Vec<NodeReport> {
+    let (namespace, name) = daemonset.split_once('/').unwrap();
+    let options = Options { without_remedies, ..Options::default() };
+    diagnose(snapshot, snapshot.daemon_set(namespace, name).unwrap(), &options).nodes
+}
+
+fn is_schedulable(node: &NodeReport) -> bool {
+    let evicts = node.preemption.as_ref().is_some_and(|p| p.possible);
+    node.should_run == Some(true) && (evicts || node.checks.iter().all(|c| c.verdict == CheckVerdict::Pass))
+}
+
+/// The first remedy of the node that claims to fix it.
+fn first(node: &NodeReport) -> Option<&Remedy> {
+    let fixes = |r: &&Remedy| r.effect.as_ref().is_some_and(|e| e.fixed.contains(&node.name));
+    node.causes.iter().flat_map(|c| &c.remedies).find(fixes)
+}
+
+#[test]
+fn what_claims_to_fix_does() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let mut cases: Vec<PathBuf> = std::fs::read_dir(root).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()).collect();
+    cases.sort();
+    let (mut tried, mut fixed_cases, mut wrong) = (0, BTreeSet::new(), Vec::new());
+    for case in &cases {
+        let expected: Value = serde_json::from_str(&std::fs::read_to_string(case.join("expect.json")).unwrap()).unwrap();
+        let daemonset = expected["daemonset"].as_str().unwrap();
+        let snapshot = read(&[case.join("cluster.yaml")], &ReadOptions::default()).unwrap();
+        for node in judged(&snapshot, daemonset, false) {
+            let Some(remedy) = first(&node) else { continue };
+            let mut objects = objects(case);
+            let command = remedy.command.as_deref().unwrap();
+            command.split(" && ").for_each(|line| run(&mut objects, line));
+            let file = tempfile::Builder::new().suffix(".json").tempfile().unwrap();
+            std::fs::write(file.path(), json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string()).unwrap();
+            let after = read(&[file.path().to_path_buf()], &ReadOptions::default()).unwrap();
+            tried += 1;
+            fixed_cases.insert(case.clone());
+            println!("{} {}: {} [{command}]", case.file_name().unwrap().display(), node.name, remedy.title);
+            if !judged(&after, daemonset, true).iter().any(|n| n.name == node.name && is_schedulable(n)) {
+                wrong.push(format!("{} {}: {}", case.display(), node.name, remedy.title));
+            }
+        }
+    }
+    println!("{tried} nodes in {} cases have a remedy that claims to fix them", fixed_cases.len());
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(tried >= 20, "{tried}");
+}
