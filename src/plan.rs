@@ -83,7 +83,7 @@ impl Needs {
 pub fn plan(snapshot: &Snapshot, targets: &[&DaemonSet], asked: &BTreeSet<String>) -> Needs {
     let mut needs = Needs::default();
     let mut welcome = BTreeSet::new();
-    let options = Options { nodes: asked.clone() };
+    let options = Options { nodes: asked.clone(), without_remedies: true };
     let unready: BTreeSet<&str> = snapshot.nodes.iter().filter(|n| !n.is_ready()).map(|n| n.name()).collect();
     for ds in targets {
         let report = diagnose(snapshot, ds, &options);
