@@ -84,6 +84,7 @@ fn live_reading_answers_as_a_dump_of_everything() {
 fn plugin(server: &Server) -> Command {
     let mut command = Command::cargo_bin("kubectl-ds_doctor").unwrap();
     command.env_clear().env("HOME", "/nonexistent").args(["--server", &server.url, "--token", "hunter2", "-o", "json"]);
+    command.args(["--now", "2026-11-30T12:00:00Z"]);
     command
 }
 
