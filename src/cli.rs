@@ -61,6 +61,15 @@ struct Args {
     /// Draw with ASCII characters only
     #[arg(long, help_heading = OUTPUT)]
     ascii: bool,
+    /// Stay, and show what changes, until Ctrl-C
+    #[arg(short, long, help_heading = OUTPUT, conflicts_with_all = ["snapshots", "wait"])]
+    watch: bool,
+    /// Wait until every node has a healthy, current pod, then report
+    #[arg(long, help_heading = OUTPUT, conflicts_with = "snapshots")]
+    wait: bool,
+    /// How long to wait before reporting what is still wrong; 0 is for ever
+    #[arg(long, value_name = "DURATION", default_value = "5m", help_heading = OUTPUT, requires = "wait")]
+    timeout: String,
     /// Explain a cause by its code, or list all codes
     #[arg(long, value_name = "CODE", num_args = 0..=1, default_missing_value = "", help_heading = OUTPUT)]
     explain: Option<String>,
@@ -209,8 +218,21 @@ pub struct Job {
     pub style: Style,
     /// What makes the exit code 1.
     pub fail_on: FailOn,
+    /// Look again and again.
+    pub follow: Option<Follow>,
+    /// Standard output is a terminal.
+    pub terminal: bool,
     /// Standard error is a terminal: progress may be shown.
     pub progress: bool,
+}
+
+/// Looking again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follow {
+    /// Until Ctrl-C.
+    Watch,
+    /// Until all is well, at most so long; `None` is for ever.
+    Wait(Option<Duration>),
 }
 
 /// Where the cluster is read from.
@@ -279,6 +301,12 @@ fn derive(args: Args, style: Style) -> Result<Job, String> {
         version.parse::<ServerVersion>().map_err(|e| e.to_string())?;
     }
     let now = args.now.map(|t| Time::parse(&t).map_err(|_| format!("--now {t:?} is not an RFC 3339 time"))).transpose()?;
+    let timeout = Some(duration("--timeout", &args.timeout)?).filter(|d| !d.is_zero());
+    let follow = match (args.watch, args.wait) {
+        (true, _) => Some(Follow::Watch),
+        (_, true) => Some(Follow::Wait(timeout)),
+        _ => None,
+    };
     let source = if args.snapshots.is_empty() {
         Source::Live(Box::new(Access {
             kubeconfig: args.kubeconfig,
@@ -309,6 +337,8 @@ fn derive(args: Args, style: Style) -> Result<Job, String> {
         format: args.output,
         style,
         fail_on: args.fail_on,
+        follow,
+        terminal: std::io::stdout().is_terminal(),
         progress: std::io::stderr().is_terminal(),
     })
 }
@@ -450,13 +480,29 @@ mod tests {
         assert_eq!(access.as_groups, ["g", "h"]);
         assert_eq!(access.request_timeout, Some(Duration::from_secs(2)));
         assert!(access.insecure_skip_tls_verify);
+        assert_eq!(job("a").unwrap().follow, None);
+        assert_eq!(job("a -w").unwrap().follow, Some(Follow::Watch));
+        assert_eq!(job("a --wait").unwrap().follow, Some(Follow::Wait(Some(Duration::from_secs(300)))));
+        assert_eq!(job("a --wait --timeout 0").unwrap().follow, Some(Follow::Wait(None)));
         let Source::Files(paths) = job("a --snapshot x --snapshot -").unwrap().source else { panic!() };
         assert_eq!(paths, [PathBuf::from("x"), PathBuf::from("-")]);
     }
 
     #[test]
     fn what_cannot_be_meant_is_refused() {
-        for words in ["--bogus", "a -l app=x", "-o xml", "--server-version new", "--now yesterday", "-l ,", "--request-timeout soon"] {
+        for words in [
+            "--bogus",
+            "a -l app=x",
+            "-o xml",
+            "--server-version new",
+            "--now yesterday",
+            "-l ,",
+            "--request-timeout soon",
+            "--timeout 5s",
+            "-w --wait",
+            "--wait --snapshot x",
+            "--wait --timeout soon",
+        ] {
             assert!(job(words).is_err(), "{words}");
         }
         assert_eq!(job("--explain").unwrap_err(), "explain None");

@@ -11,6 +11,7 @@ pub mod completion;
 pub mod controller;
 pub mod diagnose;
 pub mod filter;
+pub mod follow;
 pub mod lifecycle;
 pub mod lint;
 pub mod model;

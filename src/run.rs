@@ -8,13 +8,14 @@ use crate::cause::{Severity, registry};
 use crate::cli::{FailOn, Format, Job, Scope, Source, Task};
 use crate::completion;
 use crate::diagnose::{Options, diagnose};
+use crate::follow;
 use crate::model::daemon_set::DaemonSet;
 use crate::model::selector;
 use crate::model::snapshot::Snapshot;
 use crate::render;
 use crate::report::{Outcome, Report};
 use crate::source::access::Access;
-use crate::source::cluster::{self, Reading, Request};
+use crate::source::cluster::{Request, Session};
 use crate::source::files::{self, Focus, ReadOptions};
 use crate::source::names;
 use crate::source::progress::Progress;
@@ -48,17 +49,19 @@ pub fn run(task: Task, out: &mut impl Write) -> Result<u8> {
 }
 
 fn once(job: &Job, out: &mut impl Write) -> Result<u8> {
-    let (snapshot, namespace) = match &job.source {
+    let reports = match &job.source {
         Source::Files(paths) => {
             let options = ReadOptions { now: job.now, version: job.server_version.clone(), focus: focus(&job.scope) };
-            (files::read(paths, &options)?, job.scope.namespace.clone())
+            judge(&files::read(paths, &options)?, &job.scope, job.scope.namespace.as_deref())?
         }
         Source::Live(access) => {
-            let reading = live(job, access)?;
-            (reading.snapshot, reading.namespace)
+            let mut cluster = Cluster::open(access)?;
+            match job.follow {
+                Some(follow) => return follow::follow(job, follow, &mut cluster, out),
+                None => cluster.diagnose(job)?,
+            }
         }
     };
-    let reports = judge(&snapshot, &job.scope, namespace.as_deref())?;
     write(job, &reports, out)?;
     Ok(exit_code(&reports, job.fail_on))
 }
@@ -68,22 +71,52 @@ fn focus(scope: &Scope) -> Focus {
     Focus { namespace: scope.namespace.clone().filter(|_| !scope.all_namespaces), names: scope.names.clone() }
 }
 
-fn live(job: &Job, access: &Access) -> Result<Reading> {
-    let scope = &job.scope;
-    let request = Request {
-        names: scope.names.clone(),
-        namespace: scope.namespace.clone(),
-        all_namespaces: scope.all_namespaces,
-        selector: scope.selector.as_ref().map(|s| s.0.clone()).unwrap_or_default(),
-        nodes: scope.nodes.clone(),
-        now: job.now,
-        server_version: job.server_version.clone(),
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let reading = runtime.block_on(cluster::read(access, &request, Progress::new(job.progress)));
-    // A credential plugin that hangs is not waited for.
-    runtime.shutdown_background();
-    Ok(reading?)
+/// A live cluster.
+pub struct Cluster {
+    runtime: Option<tokio::runtime::Runtime>,
+    session: Session,
+}
+
+impl Cluster {
+    fn open(access: &Access) -> Result<Cluster> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        match runtime.block_on(Session::open(access)) {
+            Ok(session) => Ok(Cluster { runtime: Some(runtime), session }),
+            Err(failure) => {
+                runtime.shutdown_background();
+                Err(failure.into())
+            }
+        }
+    }
+
+    /// Reads the cluster as it is now, and diagnoses what was asked for.
+    ///
+    /// # Errors
+    /// If the DaemonSets cannot be read.
+    pub fn diagnose(&mut self, job: &Job) -> Result<Vec<Report>> {
+        let scope = &job.scope;
+        let request = Request {
+            names: scope.names.clone(),
+            namespace: scope.namespace.clone(),
+            all_namespaces: scope.all_namespaces,
+            selector: scope.selector.as_ref().map(|s| s.0.clone()).unwrap_or_default(),
+            nodes: scope.nodes.clone(),
+            now: job.now,
+            server_version: job.server_version.clone(),
+        };
+        let Some(runtime) = &self.runtime else { bail!("the connection is closed") };
+        let reading = runtime.block_on(self.session.read(&request, Progress::new(job.progress)))?;
+        judge(&reading.snapshot, scope, reading.namespace.as_deref())
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        // A credential plugin that hangs is not waited for.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 /// Diagnoses what the scope names. Without a namespace, a snapshot is searched as a whole.
@@ -165,7 +198,11 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-fn write(job: &Job, reports: &[Report], out: &mut impl Write) -> io::Result<()> {
+/// Writes the reports in the format that was asked for.
+///
+/// # Errors
+/// The output's.
+pub fn write(job: &Job, reports: &[Report], out: &mut impl Write) -> io::Result<()> {
     let list = job.scope.names.len() != 1 || job.scope.all_namespaces;
     let style = &job.style;
     match job.format {
@@ -181,7 +218,7 @@ fn write(job: &Job, reports: &[Report], out: &mut impl Write) -> io::Result<()> 
 }
 
 /// 1 for a problem, 3 if none was found but not everything could be read, else 0.
-fn exit_code(reports: &[Report], fail_on: FailOn) -> u8 {
+pub fn exit_code(reports: &[Report], fail_on: FailOn) -> u8 {
     let least = match fail_on {
         FailOn::Error => Some(Severity::Error),
         FailOn::Warning => Some(Severity::Warning),

@@ -14,7 +14,7 @@ use ds_doctor::diagnose::{Options, diagnose};
 use ds_doctor::model::snapshot::Snapshot;
 use ds_doctor::report::Report;
 use ds_doctor::source::access::Access;
-use ds_doctor::source::cluster::{Request, read};
+use ds_doctor::source::cluster::{Request, Session};
 use ds_doctor::source::progress::Progress;
 use serde_json::Value;
 
@@ -45,7 +45,8 @@ fn live(server: &Server, kubeconfig: &Path, of: &(String, String), now: &Snapsho
     };
     let request = Request { names: vec![of.1.clone()], namespace: Some(of.0.clone()), now: Some(now.now), ..Request::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(read(&access, &request, Progress::new(false))).unwrap_or_else(|e| panic!("{of:?}: {e}")).snapshot
+    let read = async { Session::open(&access).await?.read(&request, Progress::new(false)).await };
+    runtime.block_on(read).unwrap_or_else(|e| panic!("{of:?}: {e}")).snapshot
 }
 
 fn report(snapshot: &Snapshot, of: &(String, String)) -> Report {
@@ -185,6 +186,20 @@ fn old_servers_are_read_page_by_page_and_pages_survive_their_end() {
     let gone = Server::start(whole.clone(), "v1.30.0", true, &[("/nodes", Act::Gone)]);
     assert_eq!(answer(&report(&live(&gone, kubeconfig.path(), &of, &whole), &of)), want);
     assert!(gone.requests().iter().any(|r| r.ends_with("/nodes")), "{:?}", gone.requests());
+}
+
+#[test]
+fn waits_until_all_is_well_or_the_time_is_up() {
+    // Nothing is wrong: at once. One pod is pending: when the time is up, with the diagnosis.
+    for (name, code, says) in [("tests/cases/01-control-plane-taint", 0, "healthy"), (FULL, 1, "not healthy after 3s")] {
+        let (whole, version, of) = case(Path::new(name));
+        let server = Server::start(whole, &version, true, &[]);
+        let output = plugin(&server).args(["-n", &of.0, &of.1, "--wait", "--timeout", "3s"]).output().unwrap();
+        let all = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{name}");
+        assert!(all.contains(says) && all.contains("DaemonSetReport"), "{name}");
+        assert!(code == 0 || server.requests().iter().filter(|r| r.contains("/nodes")).count() >= 2);
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use futures::future::join_all;
 use futures::stream::{self, StreamExt};
@@ -72,19 +73,36 @@ pub struct Reading {
     pub namespace: Option<String>,
 }
 
-/// Reads what the request needs.
-///
-/// # Errors
-/// If there is no cluster to ask, or it does not give the DaemonSets.
-pub async fn read(access: &Access, request: &Request, progress: Progress) -> Result<Reading, Failure> {
-    let connection = connect(access).await?;
-    let namespace = request.namespace.clone().unwrap_or_else(|| connection.namespace.clone());
-    let api = Api::new(connection.client.clone(), access.request_timeout, access.deadline, progress);
-    let focus = Focus { namespace: (!request.all_namespaces).then(|| namespace.clone()), names: request.names.clone() };
-    let reader = Reader { api, slimmer: RefCell::new(Slimmer::new(focus)), connection, namespace };
-    let result = reader.read(request).await;
-    reader.api.quiet();
-    result
+/// A connection that can be read through again and again.
+pub struct Session {
+    connection: Connection,
+    request_timeout: Option<Duration>,
+    deadline: Duration,
+}
+
+impl Session {
+    /// Finds the cluster and the credentials for it.
+    ///
+    /// # Errors
+    /// If there is no cluster to ask, or the credentials cannot be had.
+    pub async fn open(access: &Access) -> Result<Session, Failure> {
+        let connection = connect(access).await?;
+        Ok(Session { connection, request_timeout: access.request_timeout, deadline: access.deadline })
+    }
+
+    /// Reads what the request needs.
+    ///
+    /// # Errors
+    /// If the cluster does not give the DaemonSets.
+    pub async fn read(&self, request: &Request, progress: Progress) -> Result<Reading, Failure> {
+        let namespace = request.namespace.clone().unwrap_or_else(|| self.connection.namespace.clone());
+        let api = Api::new(self.connection.client.clone(), self.request_timeout, self.deadline, progress);
+        let focus = Focus { namespace: (!request.all_namespaces).then(|| namespace.clone()), names: request.names.clone() };
+        let reader = Reader { api, slimmer: RefCell::new(Slimmer::new(focus)), connection: &self.connection, namespace };
+        let result = reader.read(request).await;
+        reader.api.quiet();
+        result
+    }
 }
 
 #[derive(Deserialize)]
@@ -93,10 +111,10 @@ struct VersionInfo {
     git_version: String,
 }
 
-struct Reader {
+struct Reader<'a> {
     api: Api,
     slimmer: RefCell<Slimmer>,
-    connection: Connection,
+    connection: &'a Connection,
     namespace: String,
 }
 
@@ -134,7 +152,7 @@ fn unread<T>(resource: &str) -> Listed<T> {
     }
 }
 
-impl Reader {
+impl Reader<'_> {
     async fn ask<T: Kind>(&self, resource: &'static str, namespace: Option<&str>, ask: Ask) -> Result<Vec<T>, ApiError> {
         let ask = Ask { path: path(resource, namespace), resource, ..ask };
         let keep = |object: &mut T| accept(object, &mut self.slimmer.borrow_mut());
@@ -218,7 +236,7 @@ impl Reader {
     }
 
     /// The DaemonSets in question, as they were read last.
-    fn chosen<'a>(&self, snapshot: &'a Snapshot, targets: &[DaemonSet]) -> Vec<&'a DaemonSet> {
+    fn chosen<'s>(&self, snapshot: &'s Snapshot, targets: &[DaemonSet]) -> Vec<&'s DaemonSet> {
         let names: BTreeSet<(&str, &str)> = targets.iter().map(key).collect();
         snapshot.daemon_sets.iter().filter(|d| names.contains(&key(d))).collect()
     }
@@ -239,7 +257,7 @@ impl Reader {
         let ask = Ask { label_selector: request.selector.clone(), ..Ask::default() };
         let mut found: Vec<DaemonSet> = self.ask(RESOURCE, namespace, ask).await.map_err(|e| self.failure("list", &e))?;
         if let Some(name) = request.names.iter().find(|n| !found.iter().any(|d| d.metadata.name == **n)) {
-            return Err(Failure::new(format!("DaemonSet {name:?} not found in any namespace of {}", self.connection.place())));
+            return Err(Failure::new(format!("DaemonSet {name:?} not found in any namespace of {}", self.connection.place())).gone());
         }
         found.retain(|d| request.names.is_empty() || request.names.contains(&d.metadata.name));
         Ok(found)
@@ -280,7 +298,7 @@ impl Reader {
             Err(e) if e.is_not_found() => format!("there is no namespace {namespace:?} at {}", self.connection.place()),
             _ => format!("DaemonSet {name:?} not found in namespace {namespace:?} at {}", self.connection.place()),
         };
-        let failure = Failure::new(what);
+        let failure = Failure::new(what).gone();
         if close.is_empty() { failure } else { failure.hint(format!("did you mean {}?", close.join(" or "))) }
     }
 

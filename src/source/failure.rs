@@ -7,12 +7,25 @@ use std::fmt;
 pub struct Failure {
     what: String,
     hint: Option<String>,
+    gone: bool,
 }
 
 impl Failure {
+    /// The same, as the certain word that what was asked for does not exist.
+    #[must_use]
+    pub fn gone(mut self) -> Self {
+        self.gone = true;
+        self
+    }
+
+    /// True if what was asked for does not exist: trying again is of no use.
+    pub fn is_gone(&self) -> bool {
+        self.gone
+    }
+
     /// A failure without advice.
     pub fn new(what: impl fmt::Display) -> Self {
-        Failure { what: clean(&what.to_string()), hint: None }
+        Failure { what: clean(&what.to_string()), hint: None, gone: false }
     }
 
     /// Adds what the user can do.
