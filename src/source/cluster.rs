@@ -509,6 +509,14 @@ impl Reader<'_> {
                 self.list_each("resourceclaimtemplates.resource.k8s.io", namespaces),
                 self.list("deviceclasses.resource.k8s.io", None, Ask::default()),
                 self.list("resourceslices.resource.k8s.io", None, Ask::default()),
+                async {
+                    // Served in this form since the rules count.
+                    if snapshot.version.features().dra_device_taint_rules {
+                        self.list("devicetaintrules.resource.k8s.io", None, Ask::default()).await
+                    } else {
+                        Listed::default()
+                    }
+                },
             )
         };
         let all_namespaces =
@@ -526,7 +534,7 @@ impl Reader<'_> {
             o.csi_storage_capacities,
             o.volume_attachments,
         ) = volumes;
-        (o.resource_claims, o.resource_claim_templates, o.device_classes, o.resource_slices) = devices;
+        (o.resource_claims, o.resource_claim_templates, o.device_classes, o.resource_slices, o.device_taint_rules) = devices;
         o.namespaces = namespaces;
     }
 }
@@ -547,7 +555,7 @@ fn put(snapshot: &mut Snapshot, groups: &BTreeSet<Group>, further: Objects) {
     take!(Webhooks: validating_webhooks, mutating_webhooks);
     take!(WebhookServices: services, endpoint_slices);
     take!(Volumes: persistent_volume_claims, persistent_volumes, storage_classes, csi_nodes, csi_drivers, csi_storage_capacities, volume_attachments);
-    take!(Devices: resource_claims, resource_claim_templates, device_classes, resource_slices);
+    take!(Devices: resource_claims, resource_claim_templates, device_classes, resource_slices, device_taint_rules);
     if groups.contains(&Group::Namespaces) {
         let known = std::mem::take(&mut o.namespaces);
         o.namespaces = each_once(merged(vec![known, further.namespaces]));

@@ -236,7 +236,7 @@ fn serve(target: &str, protobuf: bool, world: &World, page: Option<usize>) -> (u
     } )* } }
     kinds!(nodes pods daemon_sets controller_revisions events namespaces service_accounts priority_classes runtime_classes limit_ranges
         resource_quotas pod_disruption_budgets persistent_volume_claims persistent_volumes storage_classes csi_nodes csi_drivers
-        csi_storage_capacities volume_attachments resource_claims resource_claim_templates device_classes resource_slices leases
+        csi_storage_capacities volume_attachments resource_claims resource_claim_templates device_classes resource_slices device_taint_rules leases
         validating_webhooks mutating_webhooks services endpoint_slices);
     let Some(items) = found else { return refusal(404, protobuf) };
     if wanted.name.is_some() {
