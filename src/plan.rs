@@ -127,6 +127,10 @@ pub fn plan(snapshot: &Snapshot, targets: &[&DaemonSet], asked: &BTreeSet<String
             needs.groups.insert(Group::ControlPlane);
         }
     }
+    // Nodes that are gone have nothing on them that matters.
+    let there: BTreeSet<&str> = snapshot.nodes.iter().map(|n| n.name()).collect();
+    needs.nodes.retain(|n| there.contains(n.as_str()));
+    welcome.retain(|n| there.contains(n.as_str()));
     if welcome.len() <= WELCOME {
         needs.nodes.extend(welcome);
     }
