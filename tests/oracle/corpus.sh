@@ -6,7 +6,7 @@ bin=$1 cases=${2:-6000} seed=${3:-100000}
 corpus=$(cd "$(dirname "$0")/../corpus" && pwd)
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-pack() { zstd -19 --long=24 -q -f -o "$tmp/packed" && mv "$tmp/packed" "$1"; }
+pack() { zstd -16 --long=24 -q -f -o "$tmp/packed" && mv "$tmp/packed" "$1"; }
 for v in v1.34.3 v1.37.2; do
   o=$bin/oracle-$v
   "$o" generate -seed "$seed" -cases "$cases" -prefix fresh | "$o" label -workers 12 | "$o" compact | pack "$corpus/fresh-$v.jsonl.zst"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"unsafe"
 
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
@@ -72,8 +74,43 @@ func newWorld(parent context.Context, cl *cluster) (*world, error) {
 		cancel()
 		return nil, err
 	}
-	waitForVolumeCaches(w.fw, w.factory)
-	return w, nil
+	// Some caches are filled by events that nobody can wait for; an empty one would answer wrongly, not fail.
+	for range 60000 {
+		if volumeCachesFilled(w.fw, w.factory) && w.deviceCachesFilled() {
+			return w, nil
+		}
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	return nil, errors.New("the scheduler's caches were not filled within a minute")
+}
+
+// deviceCachesFilled says whether the claims, slices and allocated devices that the DynamicResources plugin sees are those of the informers.
+func (w *world) deviceCachesFilled() bool {
+	resources := w.factory.Resource().V1()
+	claims := resources.ResourceClaims().Informer().GetStore().List()
+	have, err := w.fw.SharedDRAManager().ResourceClaims().List()
+	if err != nil || len(have) != len(claims) {
+		return false
+	}
+	slices, err := w.fw.SharedDRAManager().ResourceSlices().ListWithDeviceTaintRules()
+	if err != nil || len(slices) != len(resources.ResourceSlices().Informer().GetStore().ListKeys()) {
+		return false
+	}
+	devices := map[string]bool{}
+	for _, c := range claims {
+		alloc := c.(*resourcev1.ResourceClaim).Status.Allocation
+		if alloc == nil {
+			continue
+		}
+		for _, r := range alloc.Devices.Results {
+			if (r.AdminAccess == nil || !*r.AdminAccess) && r.ShareID == nil {
+				devices[r.Driver+"/"+r.Pool+"/"+r.Device] = true
+			}
+		}
+	}
+	allocated, err := w.fw.SharedDRAManager().ResourceClaims().ListAllAllocatedDevices()
+	return err == nil && len(allocated) == len(devices)
 }
 
 // plugins returns a private list of the framework's: upstream has no way to run one plugin on its own.

@@ -5,13 +5,13 @@ package main
 import (
 	"context"
 	"reflect"
-	"time"
 	"unsafe"
 
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	v1helper "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/klog/v2"
@@ -52,28 +52,25 @@ func preempting(fw framework.Framework, pod *v1.Pod) bool {
 	return defaultPreemptionOf(fw).Evaluator.IsPodRunningPreemption(pod.UID)
 }
 
-// waitForVolumeCaches waits until the caches of VolumeBinding, filled by events of their own, hold what the informers do.
-func waitForVolumeCaches(fw framework.Framework, factory informers.SharedInformerFactory) {
-	cache := func(binder any, field string) *assumecache.AssumeCache {
+// volumeCachesFilled says whether the caches of VolumeBinding, which events fill, hold what the informers do.
+func volumeCachesFilled(fw framework.Framework, factory informers.SharedInformerFactory) bool {
+	filled := func(binder any, field string, store cache.Store) bool {
 		f := reflect.ValueOf(binder).Elem().FieldByName(field)
 		typed := reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
-		return typed.Elem().FieldByName("AssumeCache").Interface().(*assumecache.AssumeCache)
+		have := typed.Elem().FieldByName("AssumeCache").Interface().(*assumecache.AssumeCache)
+		for _, key := range store.ListKeys() {
+			if _, err := have.Get(key); err != nil {
+				return false
+			}
+		}
+		return true
 	}
 	core := factory.Core().V1()
-	for _, p := range plugins[filterPlugin](fw, "filterPlugins") {
-		vb, ok := p.(*volumebinding.VolumeBinding)
-		if !ok {
-			continue
-		}
-		pvs, pvcs := cache(vb.Binder, "pvCache"), cache(vb.Binder, "pvcCache")
-		for range 5000 {
-			if len(pvs.List(nil)) >= len(core.PersistentVolumes().Informer().GetStore().ListKeys()) &&
-				len(pvcs.List(nil)) >= len(core.PersistentVolumeClaims().Informer().GetStore().ListKeys()) {
-				return
-			}
-			time.Sleep(time.Millisecond)
-		}
-	}
+	// The lists of plugins hold wrappers that measure; the map has the plugins themselves.
+	m := reflect.ValueOf(fw).Elem().FieldByName("pluginsMap")
+	vb := (*(*map[string]framework.Plugin)(unsafe.Pointer(m.UnsafeAddr())))[volumebinding.Name].(*volumebinding.VolumeBinding)
+	return filled(vb.Binder, "pvCache", core.PersistentVolumes().Informer().GetStore()) &&
+		filled(vb.Binder, "pvcCache", core.PersistentVolumeClaims().Informer().GetStore())
 }
 
 func nodeShouldRun(_ klog.Logger, node *v1.Node, ds *appsv1.DaemonSet) (bool, bool) {

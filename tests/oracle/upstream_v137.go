@@ -55,8 +55,8 @@ func preempting(fw framework.Framework, pod *v1.Pod) bool {
 	return defaultPreemptionOf(fw).Executor.IsPodRunningPreemption(pod.UID)
 }
 
-// The volume caches read the informers' stores.
-func waitForVolumeCaches(framework.Framework, informers.SharedInformerFactory) {}
+// volumeCachesFilled: they read the informers' stores.
+func volumeCachesFilled(framework.Framework, informers.SharedInformerFactory) bool { return true }
 
 func nodeShouldRun(logger klog.Logger, node *v1.Node, ds *appsv1.DaemonSet) (bool, bool) {
 	return daemon.NodeShouldRunDaemonPod(logger, node, ds)
