@@ -34,6 +34,7 @@ var now = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 type controllerAnswer struct {
 	status  appsv1.DaemonSetStatus
 	hash    string
+	current *appsv1.ControllerRevision
 	created []*v1.Pod
 	deleted map[string]string // namespace/name -> node
 }
@@ -106,7 +107,7 @@ func runController(ctx context.Context, cl *cluster) (*controllerAnswer, error) 
 	var last int64 = -1
 	for _, r := range revs.Items {
 		if metav1.IsControlledBy(&r, cl.ds) && r.Revision > last {
-			last, ans.hash = r.Revision, r.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]
+			last, ans.hash, ans.current = r.Revision, r.Labels[appsv1.DefaultDaemonSetUniqueLabelKey], &r
 		}
 	}
 	return ans, nil

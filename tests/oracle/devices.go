@@ -164,7 +164,7 @@ func (g *gen) devices() {
 			}
 		}
 		g.add(m{"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": m{"name": "rule"}, "spec": m{"deviceSelector": sel,
-			"taint": m{"key": "example.com/rule", "effect": pick(g, "NoSchedule", "NoExecute", "None")}}})
+			"taint": m{"key": "example.com/rule", "effect": pick(g, "NoSchedule", "NoExecute", "None"), "timeAdded": "2026-01-05T08:00:00Z"}}})
 		g.tag("device-taint")
 	}
 	for _, n := range g.nodes {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	"k8s.io/kubernetes/pkg/controller"
@@ -151,7 +154,36 @@ func generate(seed int64, variant int, theme string) (*Case, error) {
 		}
 		c.Objects = append(c.Objects, b)
 	}
-	return c, nil
+	return c, addRevision(c)
+}
+
+// addRevision adds the ControllerRevision that the controller made when it made the DaemonSet's pods: without it nobody can
+// tell which of them are current.
+func addRevision(c *Case) error {
+	cl, err := decode(c)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(cl.pods, func(p *v1.Pod) bool { return metav1.IsControlledBy(p, cl.ds) }) {
+		return nil
+	}
+	ans, err := runController(context.Background(), cl)
+	if err != nil {
+		return err
+	}
+	ans.current.TypeMeta = metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ControllerRevision"}
+	full, err := json.Marshal(ans.current)
+	if err != nil {
+		return err
+	}
+	var tree m
+	if err := json.Unmarshal(full, &tree); err != nil {
+		return err
+	}
+	delete(tree["metadata"].(m), "creationTimestamp")
+	b, err := marshal(tree)
+	c.Objects = append(c.Objects, b)
+	return err
 }
 
 // asGet gives an object the defaults and spellings that kubectl get would show.
