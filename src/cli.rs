@@ -48,6 +48,10 @@ struct Args {
     /// The Kubernetes version whose rules apply, such as v1.34 [default: the cluster's]
     #[arg(long, value_name = "VERSION", help_heading = SOURCE)]
     server_version: Option<String>,
+    /// Write what was read to a file, to attach or to replay with --snapshot: only the fields
+    /// used, no environment values, no secrets; .gz and .zst are packed
+    #[arg(long, value_name = "FILE", help_heading = SOURCE)]
+    save_snapshot: Option<PathBuf>,
     /// The moment that ages are counted to, in RFC 3339
     #[arg(long, value_name = "TIME", hide = true)]
     now: Option<String>,
@@ -212,6 +216,8 @@ pub struct Job {
     pub now: Option<Time>,
     /// The version whose rules apply.
     pub server_version: Option<String>,
+    /// Where what was read is saved.
+    pub save: Option<PathBuf>,
     /// How it is written.
     pub format: Format,
     /// For which terminal.
@@ -334,6 +340,7 @@ fn derive(args: Args, style: Style) -> Result<Job, String> {
         scope,
         now,
         server_version: args.server_version,
+        save: args.save_snapshot,
         format: args.output,
         style,
         fail_on: args.fail_on,

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::cause::{Severity, registry};
 use crate::cli::{FailOn, Format, Job, Scope, Source, Task};
@@ -15,6 +15,7 @@ use crate::model::snapshot::Snapshot;
 use crate::render;
 use crate::report::{Outcome, Report};
 use crate::source::access::Access;
+use crate::source::capture;
 use crate::source::cluster::{Request, Session};
 use crate::source::files::{self, Focus, ReadOptions};
 use crate::source::names;
@@ -52,7 +53,9 @@ fn once(job: &Job, out: &mut impl Write) -> Result<u8> {
     let reports = match &job.source {
         Source::Files(paths) => {
             let options = ReadOptions { now: job.now, version: job.server_version.clone(), focus: focus(&job.scope) };
-            judge(&files::read(paths, &options)?, &job.scope, job.scope.namespace.as_deref())?
+            let snapshot = files::read(paths, &options)?;
+            save(job, &snapshot)?;
+            judge(&snapshot, &job.scope, job.scope.namespace.as_deref())?
         }
         Source::Live(access) => {
             let mut cluster = Cluster::open(access)?;
@@ -64,6 +67,12 @@ fn once(job: &Job, out: &mut impl Write) -> Result<u8> {
     };
     write(job, &reports, out)?;
     Ok(exit_code(&reports, job.fail_on))
+}
+
+/// Writes what was read to where the user wants it.
+fn save(job: &Job, snapshot: &Snapshot) -> Result<()> {
+    let Some(path) = &job.save else { return Ok(()) };
+    capture::save(snapshot, path).with_context(|| format!("{}: cannot be written", path.display()))
 }
 
 /// The DaemonSets whose pods are needed in full.
@@ -106,6 +115,7 @@ impl Cluster {
         };
         let Some(runtime) = &self.runtime else { bail!("the connection is closed") };
         let reading = runtime.block_on(self.session.read(&request, Progress::new(job.progress)))?;
+        save(job, &reading.snapshot)?;
         judge(&reading.snapshot, scope, reading.namespace.as_deref())
     }
 }

@@ -207,6 +207,7 @@ fn says_in_one_line_what_is_wrong() {
         ),
         ("label.yaml", b"kind: Node\napiVersion: v1\nmetadata:\n  name: a\n  labels:\n    gpu model: x\n".to_vec(), "label.yaml: Node a: metadata.labels: \"gpu model\" is not a label key"),
         ("value.json", br#"{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"d","namespace":"n"},"spec":{"selector":{"matchLabels":{"app":"-"}}}}"#.to_vec(), "value.json: DaemonSet n/d: spec.selector.matchLabels.app: \"-\" is not a label value"),
+        ("type.yaml", b"kind: Node\napiVersion: v1\nmetadata:\n  name: a\n  labels:\n    gpu: true\n".to_vec(), "type.yaml: Node a: metadata.labels.gpu: invalid type: boolean `true`, expected a string"),
         ("list.yaml", b"kind: NodeList\napiVersion: v1\nitems:\n- metadata:\n    name: a\n- metadata:\n    name: b\n    labels: 7\n".to_vec(), "list.yaml: Node b: metadata.labels: invalid type: integer `7`, expected a map"),
         ("deep.json", [b"[".repeat(100_000), b"]".repeat(100_000)].concat(), "deep.json: lists are nested more than 16 deep"),
         ("deep2.json", format!(r#"{{"apiVersion":"apps/v1","kind":"ControllerRevision","data":{}1{}}}"#, "{\"x\":".repeat(500), "}".repeat(500)).into_bytes(), "deep2.json:1:1: not valid JSON: recursion limit exceeded"),

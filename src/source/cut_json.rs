@@ -261,6 +261,18 @@ pub fn head(object: &[u8]) -> Head<'_> {
     }
 }
 
+/// True if the object has metadata, as all that the API serves.
+pub fn has_metadata(object: &[u8]) -> bool {
+    let mut at = 1;
+    while let Ok(member) = member(object, skip_blank(object, at, true)) {
+        if object.get(..member.key_end).is_some_and(|o| o.ends_with(b"\"metadata\"")) {
+            return object.get(member.value) == Some(&b'{');
+        }
+        at = member.end;
+    }
+    false
+}
+
 /// The elements of an array's text.
 pub fn elements(array: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut at = 1;

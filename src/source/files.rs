@@ -2,7 +2,8 @@
 //!
 //! A file holds one or many JSON values or YAML documents; each is an object, a `List`, a typed
 //! list (`PodList`, whose items name no kind) or an array of those. Directories are read with all
-//! below them, `-` is standard input, gzip and zstd are unpacked. Kinds that no answer needs are
+//! below them, `-` is standard input, gzip, zstd and tar are unpacked. So the trees of `kubectl
+//! cluster-info dump`, must-gather and support bundles are read, too. Kinds that no answer needs are
 //! skipped, whatever they look like. Files are streamed: memory is bounded by what is kept of the
 //! objects, not by the files.
 
@@ -11,9 +12,11 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::archive::{Bounded, is_tar, tar};
 use super::cut::{BATCH, CutError, Cutter, LONGEST, Window};
 use super::cut_json::JsonCutter;
 use super::cut_yaml::YamlCutter;
+use super::dumps::{is_beside, is_text_name};
 use super::pipeline::{self, Readers};
 pub use super::read_error::ReadError;
 pub use super::slim::Focus;
@@ -46,24 +49,29 @@ pub struct ReadOptions {
 /// [`ReadError`], in one line; nothing is skipped silently but kinds that are not needed.
 pub fn read(paths: &[PathBuf], options: &ReadOptions) -> Result<Snapshot, ReadError> {
     let asked = options.version.as_ref().map(|text| text.parse::<ServerVersion>().map(|v| (v, text.clone()))).transpose()?;
-    let mut named = Vec::new();
-    let everything = pipeline::run(&options.focus, |readers| {
-        for path in paths {
-            let stdin = path.as_os_str() == "-";
-            if stdin || !std::fs::metadata(path).map_err(|e| ReadError::io(&shown(path), e))?.is_dir() {
-                let name: Arc<str> = if stdin { "standard input".into() } else { shown(path).into() };
-                named.push(name.clone());
-                if stdin { stream(&name, io::stdin().lock(), true, readers)? } else { file(path, &name, true, readers)? }
-            } else {
-                directory(path, readers)?;
-            }
+    let everything = pipeline::run(&options.focus, |readers| paths.iter().try_for_each(|path| one(path, readers)))?;
+    for path in paths {
+        let name = if path.as_os_str() == "-" { STDIN.to_string() } else { shown(path) };
+        let within = |file: &str| file.strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/', '\\']));
+        if !everything.found.iter().any(|(file, objects)| *objects > 0 && (within(file) || name.ends_with(['/', '\\']))) {
+            return Err(ReadError::NoObjects { path: name });
         }
-        Ok(())
-    })?;
-    match named.iter().find(|name| everything.found.get(*name).is_none_or(|n| *n == 0)) {
-        Some(path) => Err(ReadError::NoObjects { path: path.to_string() }),
-        None => Ok(everything.ingest.finish_files(asked, options.now)),
     }
+    Ok(everything.ingest.finish_files(asked, options.now))
+}
+
+/// How messages name standard input.
+const STDIN: &str = "standard input";
+
+fn one(path: &Path, readers: &mut Readers) -> Result<(), ReadError> {
+    if path.as_os_str() == "-" {
+        return stream(&STDIN.into(), io::stdin().lock(), true, readers);
+    }
+    let name = shown(path);
+    if std::fs::metadata(path).map_err(|e| ReadError::io(&name, e))?.is_dir() {
+        return directory(path, readers);
+    }
+    file(path, &name.into(), true, readers)
 }
 
 fn shown(path: &Path) -> String {
@@ -95,39 +103,78 @@ fn list(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// True for `x.json`, `x.yaml`, `x.yml`, and these with `.gz` or `.zst` behind.
-fn is_text_name(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let plain = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
-    [".json", ".yaml", ".yml", ".jsonl"].iter().any(|end| plain.ends_with(end))
-}
-
 fn file(path: &Path, name: &Arc<str>, named: bool, readers: &mut Readers) -> Result<(), ReadError> {
     stream(name, File::open(path).map_err(|e| ReadError::io(name, e))?, named, readers)
 }
 
-/// Reads one stream. `named`: the user named this very file, so it must hold something.
+/// Reads one stream. `named`: the user named this very file, so it must hold something; a file of
+/// a tree that is nothing of Kubernetes is left out.
 fn stream(path: &Arc<str>, mut input: impl Read, named: bool, readers: &mut Readers) -> Result<(), ReadError> {
     let start = read_start(path, &mut input)?;
+    let fail = |e| ReadError::io(path, e);
     match start.as_slice() {
-        [0x1f, 0x8b, ..] => text(path, flate2::read::MultiGzDecoder::new(io::Cursor::new(start).chain(input)), named, readers),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            let packed = zstd::Decoder::new(io::Cursor::new(start).chain(input)).map_err(|e| ReadError::io(path, e))?;
-            text(path, packed, named, readers)
+        [0x1f, 0x8b, ..] => {
+            let packed = io::Cursor::new(start).chain(input);
+            unpacked(path, Bounded::new(packed, |i| Ok(flate2::read::MultiGzDecoder::new(i))).map_err(fail)?, named, readers)
         }
-        _ => plain(path, start, input, named, readers),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            let packed = io::Cursor::new(start).chain(input);
+            unpacked(path, Bounded::new(packed, zstd::Decoder::new).map_err(fail)?, named, readers)
+        }
+        _ => text_or_tar(path, start, input, named, readers),
     }
 }
 
-fn read_start(path: &str, input: &mut impl Read) -> Result<Vec<u8>, ReadError> {
-    let mut start = Vec::with_capacity(BATCH);
-    input.take(BATCH as u64).read_to_end(&mut start).map_err(|e| ReadError::io(path, e))?;
-    Ok(start)
+fn unpacked(path: &Arc<str>, mut input: impl Read, named: bool, readers: &mut Readers) -> Result<(), ReadError> {
+    let start = read_start(path, &mut input)?;
+    text_or_tar(path, start, input, named, readers)
 }
 
-fn text(path: &Arc<str>, mut input: impl Read, named: bool, readers: &mut Readers) -> Result<(), ReadError> {
-    let start = read_start(path, &mut input)?;
-    plain(path, start, input, named, readers)
+fn text_or_tar(path: &Arc<str>, start: Vec<u8>, input: impl Read, named: bool, readers: &mut Readers) -> Result<(), ReadError> {
+    if !is_tar(&start) {
+        return text(path, start, input, named, readers);
+    }
+    let whole = io::Cursor::new(start).chain(input);
+    tar(whole, |name, mut content| {
+        if !is_text_name(&name) {
+            return Ok(());
+        }
+        // Shown to the user: what is in a file's name must not reach the terminal as it is.
+        let inner: Arc<str> = format!("{path}:{}", shown(&name).escape_debug()).into();
+        packed_text(&inner, &mut content, readers)
+    })
+    .map_err(|e: ReadError| match e {
+        ReadError::Io { path: inner, source } if inner.is_empty() => ReadError::io(path, source),
+        e => e,
+    })
+}
+
+/// Reads a file in an archive; archives in archives are not read.
+fn packed_text(path: &Arc<str>, input: &mut dyn Read, readers: &mut Readers) -> Result<(), ReadError> {
+    let start = read_start(path, input)?;
+    let fail = |e| ReadError::io(path, e);
+    match start.as_slice() {
+        [0x1f, 0x8b, ..] => {
+            let packed = io::Cursor::new(start).chain(input);
+            let mut input = Bounded::new(packed, |i| Ok(flate2::read::MultiGzDecoder::new(i))).map_err(fail)?;
+            text(path, read_start(path, &mut input)?, input, false, readers)
+        }
+        _ => text(path, start, input, false, readers),
+    }
+}
+
+fn text(path: &Arc<str>, start: Vec<u8>, input: impl Read, named: bool, readers: &mut Readers) -> Result<(), ReadError> {
+    let head = start.get(..start.len().min(4096)).unwrap_or_default().to_vec();
+    match plain(path, start, input, named, readers) {
+        Err(e) if !named && is_beside(path, &head, &e) => Ok(()),
+        result => result,
+    }
+}
+
+fn read_start(path: &str, input: &mut (impl Read + ?Sized)) -> Result<Vec<u8>, ReadError> {
+    let mut start = Vec::with_capacity(BATCH);
+    Read::take(&mut *input, BATCH as u64).read_to_end(&mut start).map_err(|e| ReadError::io(path, e))?;
+    Ok(start)
 }
 
 /// Reads text that is not packed. `start` is the first of it.
@@ -135,8 +182,12 @@ fn plain(path: &Arc<str>, mut start: Vec<u8>, input: impl Read, named: bool, rea
     if let Some(encoding) = Utf16::of(&start) {
         // PowerShell's `>` writes this.
         input.take(LONGEST as u64).read_to_end(&mut start).map_err(|e| ReadError::io(path, e))?;
-        return plain(path, encoding.decode(&start), io::empty(), named, readers);
+        return utf8(path, encoding.decode(&start), io::empty(), named, readers);
     }
+    utf8(path, start, input, named, readers)
+}
+
+fn utf8(path: &Arc<str>, mut start: Vec<u8>, input: impl Read, named: bool, readers: &mut Readers) -> Result<(), ReadError> {
     if start.starts_with(b"\xef\xbb\xbf") {
         start.drain(..3);
     }
@@ -149,10 +200,10 @@ fn plain(path: &Arc<str>, mut start: Vec<u8>, input: impl Read, named: bool, rea
     // A log that `kubectl cluster-info dump` printed may stand before the first list.
     let json = matches!(first, b'{' | b'[') || start.trim_ascii_start().starts_with(b"==== START logs");
     let window = Window::new(start, input);
-    if json { cut(path, true, JsonCutter::new(window), readers) } else { cut(path, false, YamlCutter::new(window), readers) }
+    if json { cut(path, true, named, JsonCutter::new(window), readers) } else { cut(path, false, named, YamlCutter::new(window), readers) }
 }
 
-fn cut(path: &Arc<str>, json: bool, mut cutter: impl Cutter, readers: &mut Readers) -> Result<(), ReadError> {
+fn cut(path: &Arc<str>, json: bool, named: bool, mut cutter: impl Cutter, readers: &mut Readers) -> Result<(), ReadError> {
     let format = if json { "JSON" } else { "YAML" };
     let fail = |e| match e {
         CutError::Io(e) => ReadError::io(path, e),
@@ -163,7 +214,7 @@ fn cut(path: &Arc<str>, json: bool, mut cutter: impl Cutter, readers: &mut Reade
         }
     };
     while let Some(batch) = cutter.next_batch().map_err(fail)? {
-        if !readers.send(path, json, batch) {
+        if !readers.send(path, json, named, batch) {
             break;
         }
     }

@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::capture::{self, Header};
 use super::cut::Of;
+use super::dumps::openshift_version;
 use super::slim::{Focus, Slimmer};
 use crate::model::daemon_set::{ControllerRevision, DaemonSet};
 use crate::model::event::Event;
@@ -37,6 +38,9 @@ pub enum Use {
 pub struct Kind(usize);
 
 const KINDS: &[(&str, &str)] = Objects::KINDS;
+
+/// The object that tells an OpenShift cluster's release.
+const OPENSHIFT: (&str, &str) = ("config.openshift.io/v1", "ClusterVersion");
 
 /// API versions of needed kinds whose objects look different from the newest.
 const OTHER_SHAPES: &[(&str, &str)] = &[
@@ -72,6 +76,22 @@ impl Kind {
     /// The kind's name (`Pod`).
     pub fn name(self) -> &'static str {
         KINDS.get(self.0).map_or("", |k| k.0)
+    }
+
+    /// The newest API version of the kind: all of them have come to `v1`.
+    pub fn api_version(self) -> &'static str {
+        match self.resource().split_once('.').map_or("", |(_, group)| group) {
+            "" => "v1",
+            "apps" => "apps/v1",
+            "scheduling.k8s.io" => "scheduling.k8s.io/v1",
+            "node.k8s.io" => "node.k8s.io/v1",
+            "policy" => "policy/v1",
+            "storage.k8s.io" => "storage.k8s.io/v1",
+            "resource.k8s.io" => "resource.k8s.io/v1",
+            "coordination.k8s.io" => "coordination.k8s.io/v1",
+            "admissionregistration.k8s.io" => "admissionregistration.k8s.io/v1",
+            _ => "discovery.k8s.io/v1",
+        }
     }
 
     /// The resource, as RBAC names it (`daemonsets.apps`).
@@ -322,10 +342,21 @@ impl Ingest {
         }
     }
 
+    /// True if [`Ingest::other`] takes something from objects of this kind.
+    pub fn looks_at(api_version: &str, kind: &str) -> bool {
+        [(capture::API_VERSION, capture::KIND), OPENSHIFT].contains(&(api_version, kind))
+    }
+
     /// Takes what it can from an object of a kind that is not in a snapshot.
     pub fn other(&mut self, api_version: &str, kind: &str, whole: impl FnOnce() -> serde_json::Value) {
         if (api_version, kind) == (capture::API_VERSION, capture::KIND) {
             self.header = serde_json::from_value(whole()).ok();
+        } else if (api_version, kind) == OPENSHIFT {
+            let object = whole();
+            let release = object.pointer("/status/desired/version").and_then(serde_json::Value::as_str);
+            if let Some(version) = release.and_then(openshift_version) {
+                self.server_version(&version);
+            }
         }
     }
 

@@ -2,11 +2,13 @@
 
 pub mod access;
 pub mod api;
+mod archive;
 pub mod capture;
 pub mod cluster;
 mod cut;
 mod cut_json;
 mod cut_yaml;
+mod dumps;
 pub mod failure;
 pub mod files;
 pub mod ingest;

@@ -8,7 +8,8 @@ use serde::de::Error;
 use serde_json::Value;
 
 use super::cut::{Of, place};
-use super::cut_json::{elements, head};
+use super::cut_json::{elements, has_metadata, head};
+use super::dumps::kind_of_path;
 use super::ingest::{Ingest, Kind, Use};
 use super::read_error::ReadError;
 
@@ -56,9 +57,11 @@ impl Pieces<'_> {
                 (api_version, kind)
             }
         };
-        if kind.is_empty() {
+        let hinted = if kind.is_empty() { kind_of_path(self.path).filter(|_| has_metadata(text)) } else { None };
+        if kind.is_empty() && hinted.is_none() {
             return Ok(usize::from(text.len() < 1 << 16 && self.version(text)));
         }
+        let (api_version, kind) = hinted.map_or((api_version, kind), |k| (k.api_version(), k.name()));
         let Some(kind) = self.wanted(api_version, kind, || serde_json::from_slice(text).unwrap_or_default()) else { return Ok(1) };
         let mut json = serde_json::Deserializer::from_slice(text);
         match self.ingest.read(kind, &mut json) {
@@ -85,17 +88,12 @@ impl Pieces<'_> {
             Some(of) => Some((of.api_version.as_str(), of.kind.as_str())),
             None => own.filter(|(_, kind)| !kind.ends_with("List")),
         };
+        // Most of a dump may be of kinds that are not needed: those are not even parsed.
         if let Some((api_version, kind)) = named
-            && !text.contains("<<:")
+            && Kind::of(api_version, kind) == Use::Skip
+            && !Ingest::looks_at(api_version, kind)
         {
-            let Some(kind) = self.wanted(api_version, kind, || yaml_value(text).unwrap_or_default()) else { return Ok(1) };
-            return match self.ingest.read(kind, yaml_serde::Deserializer::from_str(text)) {
-                Ok(()) => Ok(1),
-                Err(_) => match yaml_value(text) {
-                    Ok(value) => self.value(&value, of, 0),
-                    Err(e) => Err(self.yaml_syntax(text, line(), &e)),
-                },
-            };
+            return Ok(1);
         }
         let value = yaml_value(text).map_err(|e| self.yaml_syntax(text, line(), &e))?;
         self.value(&value, of, 0)

@@ -10,6 +10,7 @@ use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
 use super::cut::{Batch, lines};
+use super::dumps::is_beside;
 use super::ingest::Ingest;
 use super::pieces::Pieces;
 use super::read_error::ReadError;
@@ -23,6 +24,8 @@ struct Job {
     number: usize,
     path: Arc<str>,
     json: bool,
+    /// The user named the file: it must be readable.
+    named: bool,
     batch: Batch,
 }
 
@@ -42,8 +45,8 @@ pub struct Readers<'a> {
 
 impl Readers<'_> {
     /// Sends a batch of a file; false if nothing more is wanted, for there was an error.
-    pub fn send(&mut self, path: &Arc<str>, json: bool, batch: Batch) -> bool {
-        let job = Job { number: self.sent, path: path.clone(), json, batch };
+    pub fn send(&mut self, path: &Arc<str>, json: bool, named: bool, batch: Batch) -> bool {
+        let job = Job { number: self.sent, path: path.clone(), json, named, batch };
         self.sent += 1;
         !self.failed.load(Ordering::Relaxed) && self.jobs.send(job).is_ok()
     }
@@ -107,8 +110,12 @@ fn read_batch(job: &Job, ingest: &mut Ingest) -> Result<usize, ReadError> {
     for piece in pieces {
         let text = bytes.get(piece.range.clone()).unwrap_or_default();
         let line = || first_line + lines(bytes.get(..piece.range.start).unwrap_or_default());
-        found +=
-            if job.json { pieces_of.json(text, piece.of.as_deref(), &line) } else { pieces_of.yaml(text, piece.of.as_deref(), &line) }?;
+        let of = piece.of.as_deref();
+        let read = if job.json { pieces_of.json(text, of, &line) } else { pieces_of.yaml(text, of, &line) };
+        found += match read {
+            Err(e) if !job.named && is_beside(&job.path, text, &e) => 0,
+            read => read?,
+        };
     }
     Ok(found)
 }

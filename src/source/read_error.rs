@@ -82,6 +82,13 @@ pub enum ReadError {
     Version(#[from] crate::model::version::InvalidVersion),
 }
 
+/// The refusal of a stream within a file, which is to be named yet.
+impl From<io::Error> for ReadError {
+    fn from(source: io::Error) -> Self {
+        ReadError::Io { path: String::new(), source }
+    }
+}
+
 impl ReadError {
     /// The system's refusal to read a path.
     pub fn io(path: &str, source: io::Error) -> Self {
