@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"slices"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"ds-doctor/tests/cluster/bed"
@@ -141,7 +143,15 @@ containerStatuses:
 		s.settle()
 		s.diagnose("agent", bed.Leave{}).exit(0).node("b", "Healthy")
 		down := bed.Node("b", bed.NotReady)
-		s.must(s.cluster.PatchStatus(s.ctx, down, map[string]any{"conditions": down.Object["status"].(map[string]any)["conditions"]}))
+		// As a kubelet does, it says so again and again, until it has been heard.
+		s.until("the node controller to taint the node", func() bool {
+			s.must(s.cluster.PatchStatus(s.ctx, down, map[string]any{"conditions": down.Object["status"].(map[string]any)["conditions"]}))
+			node, err := s.cluster.Admin.CoreV1().Nodes().Get(s.ctx, "b", getNow)
+			s.must(err)
+			return slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
+				return taint.Key == "node.kubernetes.io/not-ready" && taint.Effect == corev1.TaintEffectNoSchedule
+			})
+		})
 		s.kubelet("agent", "b", "conditions: [{type: Ready, status: 'False'}]")
 		s.settle()
 		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Healthy").node("b", "Unhealthy", "NodeNotReady")
