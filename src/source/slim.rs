@@ -173,7 +173,10 @@ fn reduce_container(whole: Container, host_network: bool, named: bool) -> Contai
     let mut ports = whole.ports;
     ports.retain(|p| p.host_port != 0 || host_network);
     let mut resources = whole.resources;
-    resources.limits = ResourceList::new();
+    // A limit without request is the request, too, where the API server has not filled it in.
+    for (name, limit) in std::mem::take(&mut resources.limits) {
+        resources.requests.entry(name).or_insert(limit);
+    }
     Container {
         name: if named || !resources.claims.is_empty() { whole.name } else { String::new() },
         ports,
@@ -236,4 +239,19 @@ fn differs(status: &ContainerStatus, spec: &PodSpec) -> bool {
             || spec.containers.iter().chain(&spec.init_containers).any(|c| c.name == status.name && c.resources.requests == *list)
     };
     !same(&status.allocated_resources) || !status.resources.as_ref().is_none_or(|r| same(&r.requests))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_without_request_counts_after_slimming_too() {
+        let whole: Container =
+            serde_json::from_str(r#"{"name":"c","resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"100m"}}}"#).unwrap();
+        let slim = reduce_container(whole, false, false);
+        let requests: Vec<String> = slim.resources.requests.iter().map(|(n, q)| format!("{n}={q}")).collect();
+        assert_eq!(requests, ["cpu=100m", "memory=1Gi"]);
+        assert!(slim.resources.limits.is_empty());
+    }
 }
