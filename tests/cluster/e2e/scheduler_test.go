@@ -209,7 +209,7 @@ overhead: {podFixed: {cpu: 250m}}`)
 			return s.podOnOrNil("agent", "a") != nil && s.podOn("agent", "a").Status.NominatedNodeName == "a"
 		})
 		s.settle()
-		s.diagnose("agent", bed.Leave{Scheduler: true}).exit(1).node("a", "Pending", "PreemptionPending NS/victim")
+		s.diagnose("agent", bed.Leave{Scheduler: true}).exit(1).node("a", "Pending", "NodeResourcesFit cpu", "PreemptionPending NS/victim")
 	})
 
 	scenario(t, "no-preemption-among-equals", func(s *stage) {
