@@ -208,7 +208,7 @@ pub fn diagnose(snapshot: &Snapshot, ds: &DaemonSet, options: &Options) -> Repor
 }
 
 /// The controller's decision, with the project's selector where the cluster is OpenShift.
-fn decide_for(subject: &Subject, tolerations: &[Toleration], node: &Node) -> Decision {
+pub fn decide_for(subject: &Subject, tolerations: &[Toleration], node: &Node) -> Decision {
     let mut decision = decide(subject.ds, tolerations, node, &subject.features);
     if let Some(selector) = &subject.fresh.namespace_selector {
         project_selector::restrict(subject.ds, selector, node, &mut decision);

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cause::{Cause, Stage};
 use crate::controller::ownership;
-use crate::controller::should_run::decide;
-use crate::diagnose::{Subject, stand_in_name};
+use crate::diagnose::{Subject, decide_for, stand_in_name};
 use crate::filter::{Filter, PLUGINS, Verdict};
 use crate::model::daemon_set::DaemonSet;
 use crate::model::int_or_string::IntOrString;
@@ -96,7 +95,7 @@ fn judge(trial: &Subject, group: &[&NodeReport], live_stays: bool, preempts: boo
     for report in group {
         let Some(info) = by_name.get(report.name.as_str()) else { continue };
         let mut codes: Vec<String> = others(&report.causes);
-        let decision = decide(trial.ds, &tolerations, info.node, &trial.features);
+        let decision = decide_for(trial, &tolerations, info.node);
         if decision.should_run {
             let found = if surge { (*info).clone() } else { info.without(&trial.features, |p| ownership::owns(trial.ds, p)) };
             let run = DryRun::new(&cycle, &filters, &found);
