@@ -1,0 +1,231 @@
+//! What people and scripts see: screens as snapshots, JSON by its schema, and the README's screen.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ds_doctor::diagnose::{Options, diagnose};
+use ds_doctor::model::snapshot::Snapshot;
+use ds_doctor::render::{Style, explain, json, markdown, name, node, survey, text, wide, yaml};
+use ds_doctor::report::Report;
+use ds_doctor::source::files::{ReadOptions, read};
+
+const NARROW: Style = Style { width: 80, color: false, ascii: false };
+const BROAD: Style = Style { width: 200, color: false, ascii: false };
+
+fn snapshot(path: &str) -> Snapshot {
+    read(&[PathBuf::from(path)], &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn reports(snapshot: &Snapshot) -> Vec<Report> {
+    snapshot.daemon_sets.iter().map(|ds| diagnose(snapshot, ds, &Options::default())).collect()
+}
+
+#[allow(clippy::needless_update)] // options to come
+fn one(snapshot: &Snapshot, namespace: &str, name: &str, nodes: &[&str]) -> Vec<Report> {
+    let options = Options { nodes: nodes.iter().map(|n| n.to_string()).collect(), ..Options::default() };
+    let chosen = snapshot.daemon_sets.iter().filter(|d| d.metadata.namespace == namespace && d.metadata.name == name);
+    let reports: Vec<Report> = chosen.map(|ds| diagnose(snapshot, ds, &options)).collect();
+    assert_eq!(reports.len(), 1);
+    reports
+}
+
+fn exporter() -> Vec<Report> {
+    one(&snapshot("examples/monitoring.yaml"), "monitoring", "node-exporter", &[])
+}
+
+/// Renders into text.
+macro_rules! screen {
+    ($render:path, $reports:expr $(, $argument:expr)*) => {{
+        let mut out = Vec::new();
+        $render(&mut out, $reports $(, $argument)*).unwrap();
+        String::from_utf8(out).unwrap()
+    }};
+}
+
+/// Every cluster of the repository, by name.
+fn clusters() -> Vec<(String, PathBuf)> {
+    let mut all: Vec<(String, PathBuf)> = fs::read_dir("tests/cases")
+        .unwrap()
+        .map(|d| d.unwrap())
+        .map(|d| (d.file_name().into_string().unwrap(), d.path().join("cluster.yaml")))
+        .filter(|(_, path)| path.exists())
+        .collect();
+    all.extend(["monitoring", "healthy"].map(|n| (n.to_string(), PathBuf::from(format!("examples/{n}.yaml")))));
+    all.sort();
+    all
+}
+
+#[test]
+fn the_screens_of_the_example() {
+    let reports = exporter();
+    insta::assert_snapshot!("example-text-80", screen!(text::render, &reports, &NARROW));
+    insta::assert_snapshot!("example-text-200", screen!(text::render, &reports, &BROAD));
+    insta::assert_snapshot!(
+        "example-text-80-colour",
+        screen!(text::render, &reports, &Style { color: true, ..NARROW }).replace('\u{1b}', "␛")
+    );
+    insta::assert_snapshot!("example-text-80-ascii", screen!(text::render, &reports, &Style { ascii: true, ..NARROW }));
+    insta::assert_snapshot!("example-wide-80", screen!(wide::render, &reports, &NARROW));
+    insta::assert_snapshot!("example-wide-200", screen!(wide::render, &reports, &BROAD));
+    insta::assert_snapshot!("example-wide-80-ascii", screen!(wide::render, &reports, &Style { ascii: true, ..NARROW }));
+    insta::assert_snapshot!("example-markdown", screen!(markdown::render, &reports, &NARROW));
+    insta::assert_snapshot!("example-name", screen!(name::render, &reports));
+    insta::assert_snapshot!("example-yaml", screen!(yaml::render, &reports, false));
+    let cluster = snapshot("examples/monitoring.yaml");
+    let nodes = one(&cluster, "monitoring", "node-exporter", &["worker-3", "worker-4", "worker-7"]);
+    insta::assert_snapshot!("example-node-80", screen!(node::render, &nodes, &NARROW));
+    insta::assert_snapshot!("example-survey-80", screen!(survey::render, &self::reports(&cluster), &NARROW));
+    insta::assert_snapshot!("healthy-text-80", screen!(text::render, &self::reports(&snapshot("examples/healthy.yaml")), &NARROW));
+}
+
+#[test]
+fn the_explanations() {
+    let mut list = Vec::new();
+    explain::list(&mut list, &NARROW).unwrap();
+    let list = String::from_utf8(list).unwrap();
+    for entry in ds_doctor::cause::registry::entries() {
+        assert!(list.contains(entry.code), "{} is not listed", entry.code);
+        let mut page = Vec::new();
+        explain::page(&mut page, entry, &NARROW).unwrap();
+        let page = String::from_utf8(page).unwrap();
+        assert!(page.starts_with(entry.code) && page.contains("How to fix it"), "{page}");
+    }
+    let mut page = Vec::new();
+    explain::page(&mut page, ds_doctor::cause::registry::find("nodeports").unwrap(), &NARROW).unwrap();
+    insta::assert_snapshot!("explain-node-ports", String::from_utf8(page).unwrap());
+}
+
+/// Lines that may be wider than the terminal: commands, and words that cannot be broken.
+fn may_be_wide(line: &str) -> bool {
+    let body = line.trim_start();
+    body.starts_with("kubectl ") || body.split(' ').any(|w| w.chars().count() > 60)
+}
+
+#[test]
+fn no_screen_of_any_case_is_wider_than_the_terminal() {
+    for (name, path) in clusters() {
+        let reports = reports(&snapshot(path.to_str().unwrap()));
+        for style in [NARROW, Style { ascii: true, ..NARROW }, BROAD] {
+            for out in [screen!(text::render, &reports, &style), screen!(node::render, &reports, &style)] {
+                for line in out.lines().filter(|l| !may_be_wide(l)) {
+                    assert!(line.chars().count() <= style.width, "{name}: {line}");
+                }
+                assert!(!style.ascii || out.is_ascii(), "{name}");
+            }
+        }
+        let plain = screen!(text::render, &reports, &NARROW);
+        let colored = screen!(text::render, &reports, &Style { color: true, ..NARROW });
+        let mut stripped = String::new();
+        let mut rest = colored.as_str();
+        while let Some((before, after)) = rest.split_once('\u{1b}') {
+            stripped += before;
+            rest = after.split_once('m').unwrap().1;
+        }
+        assert_eq!(stripped + rest, plain, "{name}: colour changes the words");
+    }
+}
+
+#[test]
+fn yaml_is_the_tree_of_json() {
+    for (name, path) in clusters() {
+        let reports = reports(&snapshot(path.to_str().unwrap()));
+        let list: serde_json::Value = serde_json::from_str(&screen!(json::render, &reports, true)).unwrap();
+        assert_eq!(list["kind"], "DaemonSetReportList");
+        assert_eq!(list["items"].as_array().unwrap().len(), reports.len(), "{name}");
+        let from_yaml: serde_json::Value = yaml_serde::from_str(&screen!(yaml::render, &reports, true)).unwrap();
+        assert_eq!(from_yaml, list, "{name}");
+    }
+}
+
+/// The example with as many nodes as asked, each a copy of one that has trouble.
+fn large(nodes: usize) -> Vec<Report> {
+    let mut reports = exporter();
+    let report = &mut reports[0];
+    let troubled: Vec<_> = report.nodes.iter().filter(|n| !n.causes.is_empty()).cloned().collect();
+    report.nodes = (0..nodes)
+        .map(|i| {
+            let mut node = troubled[i % troubled.len()].clone();
+            node.name = format!("ip-10-{}-{}-{}.eu-north-1.compute.internal", i / 65536, i / 256 % 256, i % 256);
+            for cause in &mut node.causes {
+                cause.message = cause.message.replace("worker-", &format!("n{i}-"));
+            }
+            node
+        })
+        .collect();
+    report.summary.nodes = nodes;
+    report.summary.states.clear();
+    for node in &report.nodes {
+        *report.summary.states.entry(node.state).or_insert(0) += 1;
+    }
+    reports
+}
+
+#[test]
+fn the_screen_of_3_000_nodes_is_no_longer_than_that_of_12() {
+    let small = screen!(text::render, &exporter(), &NARROW);
+    let out = screen!(text::render, &large(3000), &NARROW);
+    assert!(out.lines().count() <= small.lines().count() + 30, "{out}");
+    insta::assert_snapshot!("3000-nodes-text-80", out);
+    insta::assert_snapshot!("3000-nodes-text-200", screen!(text::render, &large(3000), &BROAD));
+    insta::assert_snapshot!("3-nodes-text-80", screen!(text::render, &large(3), &NARROW));
+}
+
+#[test]
+fn what_others_wrote_cannot_steer_a_terminal() {
+    let evil = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}gnp\u{2066}\r\n\u{200b}`|<b>@here";
+    let mut reports = exporter();
+    let report = &mut reports[0];
+    report.daemon_set.name += evil;
+    report.daemon_set.namespace += evil;
+    report.daemon_set.node_selector.insert(evil.into(), evil.into());
+    report.rollout.message += evil;
+    report.rollout.changes.push(evil.into());
+    report.correlations.push(evil.into());
+    for node in &mut report.nodes {
+        node.name += evil;
+        for pod in &mut node.pods {
+            pod.name += evil;
+            pod.phase += evil;
+            pod.scheduler_message = Some(format!("0/1 nodes are available: 1 {evil}."));
+        }
+        for cause in &mut node.causes {
+            cause.message += evil;
+            cause.detail += evil;
+            for e in &mut cause.evidence {
+                e.object += evil;
+                e.field += evil;
+                e.value = evil.into();
+            }
+            cause.remedies.push(ds_doctor::cause::Remedy::inspect(evil, evil));
+        }
+    }
+    let outputs = [
+        screen!(text::render, &reports, &NARROW),
+        screen!(wide::render, &reports, &NARROW),
+        screen!(node::render, &reports, &NARROW),
+        screen!(survey::render, &reports, &NARROW),
+        screen!(markdown::render, &reports, &NARROW),
+        screen!(name::render, &reports),
+        screen!(json::render, &reports, false),
+        screen!(yaml::render, &reports, false),
+    ];
+    for out in outputs {
+        let bad: Vec<char> = out.chars().filter(|c| *c != '\n' && ds_doctor::render::safe::is_unsafe(*c)).collect();
+        assert!(bad.is_empty(), "{bad:?} in {out}");
+    }
+    let back: serde_json::Value = serde_json::from_str(&screen!(json::render, &reports, false)).unwrap();
+    assert!(back["daemonSet"]["name"].as_str().unwrap().ends_with(evil), "JSON keeps the name as it is");
+}
+
+#[test]
+fn the_readme_shows_the_screen_as_it_is() {
+    let readme = fs::read_to_string("README.md").unwrap();
+    let screen = screen!(text::render, &exporter(), &NARROW);
+    if std::env::var_os("UPDATE").is_some() {
+        let (head, rest) = readme.split_once("<!-- screen -->\n```\n").unwrap();
+        let (_, tail) = rest.split_once("```\n<!-- /screen -->").unwrap();
+        fs::write(Path::new("README.md"), format!("{head}<!-- screen -->\n```\n{screen}```\n<!-- /screen -->{tail}")).unwrap();
+        return;
+    }
+    assert!(readme.contains(&screen), "the screen in README.md is not current; UPDATE=1 cargo test --test output readme writes it");
+}
