@@ -23,7 +23,7 @@ _kubectl__ds_doctor() {
 
     case "${cmd}" in
         kubectl__ds_doctor)
-            opts="-n -A -l -o -s -h -V --namespace --all-namespaces --selector --node --snapshot --server-version --now --output --color --ascii --explain --fail-on --kubeconfig --context --cluster --user --server --token --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --deadline --help --version"
+            opts="-n -A -l -o -w -s -h -V --namespace --all-namespaces --selector --node --snapshot --server-version --save-snapshot --now --output --color --ascii --watch --wait --timeout --explain --fail-on --kubeconfig --context --cluster --user --server --token --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --deadline --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -57,6 +57,10 @@ _kubectl__ds_doctor() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --save-snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --now)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -71,6 +75,10 @@ _kubectl__ds_doctor() {
                     ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --explain)

@@ -3,6 +3,7 @@ complete -c kubectl-ds_doctor -s l -l selector -d 'Only DaemonSets with these la
 complete -c kubectl-ds_doctor -l node -d 'Only this node, with every check on it (repeatable)' -r
 complete -c kubectl-ds_doctor -l snapshot -d 'A saved cluster instead of a live one: a file, a directory, or - for standard input (repeatable); made by: kubectl get ds,pods,nodes,controllerrevisions,events -A -o yaml' -r -F
 complete -c kubectl-ds_doctor -l server-version -d 'The Kubernetes version whose rules apply, such as v1.34 [default: the cluster\'s]' -r
+complete -c kubectl-ds_doctor -l save-snapshot -d 'Write what was read to a file, to attach or to replay with --snapshot: only the fields used, no environment values, no secrets; .gz and .zst are packed' -r -F
 complete -c kubectl-ds_doctor -l now -d 'The moment that ages are counted to, in RFC 3339' -r
 complete -c kubectl-ds_doctor -s o -l output -d 'How to write the report' -r -f -a "text\t'For people'
 wide\t'Every node and check as a matrix'
@@ -13,6 +14,7 @@ name\t'The nodes and pods concerned, one a line'"
 complete -c kubectl-ds_doctor -l color -d 'When to use colour; NO_COLOR and CLICOLOR_FORCE are honoured' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c kubectl-ds_doctor -l timeout -d 'How long to wait before reporting what is still wrong; 0 is for ever' -r
 complete -c kubectl-ds_doctor -l explain -d 'Explain a cause by its code, or list all codes' -r
 complete -c kubectl-ds_doctor -l fail-on -d 'The least severity of a cause that makes the exit code 1' -r -f -a "error\t'A wanted pod is absent or unhealthy, or a rollout is stuck'
 warning\t'What is likely not meant'
@@ -37,5 +39,7 @@ complete -c kubectl-ds_doctor -l request-timeout -d 'How long one request may ta
 complete -c kubectl-ds_doctor -l deadline -d 'How long reading the cluster may take in all' -r
 complete -c kubectl-ds_doctor -s A -l all-namespaces -d 'Look in all namespaces'
 complete -c kubectl-ds_doctor -l ascii -d 'Draw with ASCII characters only'
+complete -c kubectl-ds_doctor -s w -l watch -d 'Stay, and show what changes, until Ctrl-C'
+complete -c kubectl-ds_doctor -l wait -d 'Wait until every node has a healthy, current pod, then report'
 complete -c kubectl-ds_doctor -s h -l help -d 'Print this'
 complete -c kubectl-ds_doctor -s V -l version -d 'Print the version'
