@@ -89,10 +89,12 @@ impl<'a> NodeInfo<'a> {
     }
 }
 
-/// Every node of the snapshot with the pods bound to it, in the snapshot's order.
+/// Every node of the snapshot with the pods bound to it, by name: what is said of them must not
+/// depend on the order in which they were read.
 pub fn node_infos<'a>(snapshot: &'a Snapshot, features: &Features) -> Vec<NodeInfo<'a>> {
     let mut infos: Vec<NodeInfo> = snapshot.nodes.iter().map(NodeInfo::new).collect();
-    let index: HashMap<&str, usize> = snapshot.nodes.iter().enumerate().map(|(i, n)| (n.name(), i)).collect();
+    infos.sort_by(|a, b| a.node.name().cmp(b.node.name()));
+    let index: HashMap<&str, usize> = infos.iter().enumerate().map(|(i, info)| (info.node.name(), i)).collect();
     for info in &mut infos {
         info.pods_known = snapshot.knows_pods_of(info.node.name());
     }
