@@ -74,7 +74,7 @@ pub fn causes(view: &View) -> Vec<Cause> {
         .collect()
 }
 
-/// The node conditions that an eviction message speaks of; [`LIMIT`] for a limit of the pod's own;
+/// The node conditions that an eviction message speaks of; `LIMIT` for a limit of the pod's own;
 /// empty if it says neither.
 pub fn pressures(message: &str) -> Vec<&'static str> {
     const CONDITIONS: [&str; 3] = ["DiskPressure", "MemoryPressure", "PIDPressure"];

@@ -193,7 +193,7 @@ impl Part<'_> {
         self.status.state.waiting.as_ref().map(|w| (w.reason.as_str(), w.message.as_str()))
     }
 
-    /// True if the container ended within the last [`RESTART_WINDOW`] seconds or waits to be
+    /// True if the container ended within the last `RESTART_WINDOW` seconds or waits to be
     /// started again.
     pub fn is_restarting(&self, now: Time) -> bool {
         let state = &self.status.state;
