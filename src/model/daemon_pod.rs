@@ -10,7 +10,7 @@ use super::namespace_selector::{NamespaceSelector, namespace_selector};
 use super::node::ResourceList;
 use super::object::Labels;
 use super::pod::{Container, PodSpec, ResourceRequirements};
-use super::pod_requests::pod_level_requests;
+use super::pod_requests::{own_requests, pod_level_requests};
 use super::policy::{LimitRange, PriorityClass, RuntimeClass};
 use super::shared::Shared;
 use super::snapshot::Snapshot;
@@ -77,10 +77,7 @@ fn default_pod_level_requests(spec: &mut PodSpec) {
 /// A limit without request is the request, too.
 fn default_requests(spec: &mut PodSpec) {
     for container in spec.containers.iter_mut().chain(&mut spec.init_containers) {
-        let resources = &mut container.resources;
-        for (name, limit) in &resources.limits {
-            resources.requests.entry(name.clone()).or_insert(*limit);
-        }
+        container.resources.requests = own_requests(container);
     }
 }
 

@@ -249,7 +249,7 @@ pub fn is_pod_level(name: &str) -> bool {
 
 /// A container's requests; a limit without request is the request, too, as the API server's
 /// defaulting has it (`SetDefaults_Pod`).
-fn own_requests(container: &Container) -> ResourceList {
+pub fn own_requests(container: &Container) -> ResourceList {
     let mut requests = container.resources.requests.clone();
     for (name, limit) in &container.resources.limits {
         requests.entry(name.clone()).or_insert(*limit);

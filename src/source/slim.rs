@@ -12,7 +12,8 @@ use prost::Message;
 use crate::model::event::Event;
 use crate::model::node::ResourceList;
 use crate::model::object::{Labels, OwnerReference};
-use crate::model::pod::{Container, ContainerStatus, Pod, PodSpec, PodStatus};
+use crate::model::pod::{Container, ContainerStatus, Pod, PodSpec, PodStatus, ResourceRequirements};
+use crate::model::pod_requests::own_requests;
 use crate::model::shared::Shared;
 use crate::model::volume::Volume;
 
@@ -170,13 +171,11 @@ fn reduce_spec(spec: &mut PodSpec, bound: bool, named: bool) {
 }
 
 fn reduce_container(whole: Container, host_network: bool, named: bool) -> Container {
+    // What a limit stands for is kept as the request, where the API server has not filled it in.
+    let requests = own_requests(&whole);
     let mut ports = whole.ports;
     ports.retain(|p| p.host_port != 0 || host_network);
-    let mut resources = whole.resources;
-    // A limit without request is the request, too, where the API server has not filled it in.
-    for (name, limit) in std::mem::take(&mut resources.limits) {
-        resources.requests.entry(name).or_insert(limit);
-    }
+    let resources = ResourceRequirements { requests, limits: ResourceList::new(), claims: whole.resources.claims };
     Container {
         name: if named || !resources.claims.is_empty() { whole.name } else { String::new() },
         ports,
