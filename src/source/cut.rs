@@ -137,12 +137,12 @@ impl<R: Read> Window<R> {
 
 /// How many lines end in a text.
 pub fn lines(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|b| **b == b'\n').count()
+    memchr::memchr_iter(b'\n', bytes).count()
 }
 
 /// The line and column of a place in a text, both from 1.
 pub fn place(bytes: &[u8], at: usize) -> (usize, usize) {
     let before = bytes.get(..at).unwrap_or(bytes);
-    let line_start = before.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
+    let line_start = memchr::memrchr(b'\n', before).map_or(0, |i| i + 1);
     (lines(before) + 1, before.len() - line_start + 1)
 }

@@ -342,20 +342,36 @@ fn nested_end(bytes: &[u8], start: usize) -> Result<usize, End> {
                     return Ok(at);
                 }
             }
+            // Half of what kubectl prints is indentation.
+            b'\n' => at = skip_dull(bytes, at),
             _ => {}
         }
     }
     Err(End::Missing)
 }
 
+/// Skips what neither begins nor ends anything, by whole chunks, which the compiler makes vectors of.
+fn skip_dull(bytes: &[u8], mut at: usize) -> usize {
+    const CHUNK: usize = 16;
+    // Brackets of all four kinds have these bits; that some letters do, too, costs nothing.
+    let stands_out = |b: u8| (b == b'"') | (b & 0xd9 == 0x59);
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<CHUNK>()) {
+        if chunk.iter().fold(false, |found, b| found | stands_out(*b)) {
+            break;
+        }
+        at += CHUNK;
+    }
+    at
+}
+
 /// Where the string ends whose first character is at `at`.
 fn string_end(bytes: &[u8], mut at: usize) -> Result<usize, End> {
     loop {
-        match bytes.get(at) {
-            None => return Err(End::Missing),
-            Some(b'"') => return Ok(at + 1),
-            Some(b'\\') => at += 2,
-            Some(_) => at += 1,
+        let rest = bytes.get(at..).unwrap_or_default();
+        at += memchr::memchr2(b'"', b'\\', rest).ok_or(End::Missing)?;
+        match bytes[at] {
+            b'"' => return Ok(at + 1),
+            _ => at += 2,
         }
     }
 }

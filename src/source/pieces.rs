@@ -63,8 +63,12 @@ impl Pieces<'_> {
         }
         let (api_version, kind) = hinted.map_or((api_version, kind), |k| (k.api_version(), k.name()));
         let Some(kind) = self.wanted(api_version, kind, || serde_json::from_slice(text).unwrap_or_default()) else { return Ok(1) };
-        let mut json = serde_json::Deserializer::from_slice(text);
-        match self.ingest.read(kind, &mut json) {
+        // Text that is known to be UTF-8 as a whole need not be looked at string by string.
+        let read = match std::str::from_utf8(text) {
+            Ok(text) => self.ingest.read(kind, &mut serde_json::Deserializer::from_str(text)),
+            Err(_) => self.ingest.read(kind, &mut serde_json::Deserializer::from_slice(text)),
+        };
+        match read {
             Ok(()) => Ok(1),
             Err(e) if e.is_data() => Err(self.refused(kind, &serde_json::from_slice(text).unwrap_or_default(), &e)),
             Err(e) => {

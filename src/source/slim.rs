@@ -86,10 +86,17 @@ impl Slimmer {
         self.owners.share(&mut pod.metadata.owner_references, owners);
         pod.moved_node_name = std::mem::take(&mut pod.spec.node_name);
         pod.moved_start_time = pod.status.start_time.take();
-        if self.focus.has_pod(pod) {
+        if !self.focus.has_pod(pod) {
+            reduce(pod);
+        } else if is_well(pod) {
+            settle(pod);
+        } else {
+            // What is read grows in leaps; a copy takes no more than it needs.
+            *pod = pod.clone();
+            pod.spec = (*pod.spec).clone().into();
+            pod.status = (*pod.status).clone().into();
             return;
         }
-        reduce(pod);
         let spec = self.hash_of_message(&pod.spec);
         self.specs.share(&mut pod.spec, spec);
         let status = self.hash_of_message(&pod.status);
@@ -121,12 +128,47 @@ impl<T> Default for Pool<T> {
 
 impl<T: Clone + PartialEq> Pool<T> {
     fn share(&mut self, value: &mut Shared<T>, hash: u64) {
-        let known = self.0.entry(hash).or_insert_with(|| value.clone());
+        // What is read grows in leaps; a copy takes no more than it needs.
+        let known = self.0.entry(hash).or_insert_with(|| T::clone(value).into());
         // Another value with this hash only costs memory.
         if !known.same(value) && **known == **value {
             *value = known.clone();
         }
     }
+}
+
+/// True if nothing has to be explained of a pod: it runs, is ready and stays.
+fn is_well(pod: &Pod) -> bool {
+    let ready = pod.status.conditions.iter().any(|c| c.r#type == "Ready" && c.status == "True");
+    ready && pod.status.phase == "Running" && !pod.moved_node_name.is_empty() && !pod.is_terminating()
+}
+
+/// Drops what no check uses of a pod in question that is well, and what differs between the pods of
+/// a DaemonSet though it says nothing: the node that it is bound to anyway, the volume of its token.
+fn settle(pod: &mut Pod) {
+    let resized = is_resized(&pod.status, &pod.spec);
+    let spec = &mut *pod.spec;
+    if let Some(affinity) = &mut spec.affinity {
+        affinity.node_affinity = None;
+        if *affinity == Default::default() {
+            spec.affinity = None;
+        }
+    }
+    let is_token = |name: &str| name.starts_with("kube-api-access-");
+    spec.volumes.retain(|v| v.source.projected.is_none() || !is_token(&v.name));
+    for container in spec.containers.iter_mut().chain(&mut spec.init_containers) {
+        container.volume_mounts.retain(|m| !is_token(&m.name));
+    }
+    let status = &mut *pod.status;
+    let said = ["PodReadyToStartContainers", "Initialized", "ContainersReady", "PodScheduled"];
+    status.conditions.retain(|c| c.status != "True" || !said.contains(&c.r#type.as_str()));
+    if !resized {
+        (status.allocated_resources, status.resources) = Default::default();
+        for container in status.container_statuses.iter_mut().chain(&mut status.init_container_statuses) {
+            (container.allocated_resources, container.resources) = Default::default();
+        }
+    }
+    pod.status = status.clone().into();
 }
 
 /// Drops what no check uses of a pod that is not in question.
@@ -196,10 +238,9 @@ fn reduce_volume(mut volume: Volume) -> Option<Volume> {
 }
 
 fn reduce_status(status: &mut PodStatus, spec: &PodSpec) {
+    let resized = is_resized(status, spec);
     let whole = std::mem::take(status);
     let infeasible = whole.conditions.iter().any(|c| c.r#type == "PodResizePending" && c.reason == "Infeasible");
-    let statuses = || whole.container_statuses.iter().chain(&whole.init_container_statuses);
-    let resized = infeasible || spec.resources.is_some() || statuses().any(|s| differs(s, spec));
     let mut conditions = whole.conditions;
     conditions.retain(|c| c.r#type == "Ready" || (c.r#type == "PodResizePending" && infeasible));
     for condition in &mut conditions {
@@ -229,6 +270,13 @@ fn reduce_status(status: &mut PodStatus, spec: &PodSpec) {
         resources: whole.resources.filter(|_| resized),
         ..PodStatus::default()
     };
+}
+
+/// True if the status has a say in what the pod requests: it was, or is to be, resized.
+fn is_resized(status: &PodStatus, spec: &PodSpec) -> bool {
+    let infeasible = status.conditions.iter().any(|c| c.r#type == "PodResizePending" && c.reason == "Infeasible");
+    let statuses = || status.container_statuses.iter().chain(&status.init_container_statuses);
+    infeasible || spec.resources.is_some() || statuses().any(|s| differs(s, spec))
 }
 
 /// True if the status says other requests than the spec: the container was resized.
