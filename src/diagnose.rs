@@ -255,7 +255,7 @@ fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>) -> Vec<N
         // Claims are made for the pod by name: where one waits for the node, those are its own.
         let waiting = pods.iter().filter(|p| p.node_name().is_none() && !p.is_terminal()).min_by_key(|p| &p.metadata.name);
         let waiting = waiting.filter(|_| has_own_claims);
-        let named = waiting.map(|p| subject.named_cycle(&p.metadata.name, &p.metadata.uid));
+        let named = waiting.map(|p| Cycle { pod: Some(p), ..subject.named_cycle(&p.metadata.name, &p.metadata.uid) });
         let checks = PLUGINS.iter().zip(&filters).map(|(p, filter)| match named.as_ref().filter(|_| NAMING.contains(&p.name)) {
             Some(cycle) => check(p.name, (p.prefilter)(cycle)(as_found)),
             None => check(p.name, filter(as_found)),

@@ -39,9 +39,14 @@ type Cluster struct {
 	dir      string
 	options  Options
 	apiPort  int
+	etcdURL  string
+	peerURL  string
 	schedule int // the scheduler's port, for its metrics
 
 	etcd, apiServer, controllerManager, scheduler, kwok *process
+
+	// kwokKnows has the names of nodes that kwok has played the kubelet of.
+	kwokKnows map[string]bool
 
 	// Admin may do everything.
 	Admin   *kubernetes.Clientset
@@ -89,7 +94,7 @@ func start(ctx context.Context, options Options) (c *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c = &Cluster{dir: dir, options: options}
+	c = &Cluster{dir: dir, options: options, kwokKnows: map[string]bool{}}
 	defer func() {
 		if err != nil {
 			c.Close()
@@ -105,33 +110,17 @@ func start(ctx context.Context, options Options) (c *Cluster, err error) {
 	if err := c.writeFiles(); err != nil {
 		return c, err
 	}
-	etcdURL, peerURL := fmt.Sprintf("http://127.0.0.1:%d", etcdPort), fmt.Sprintf("http://127.0.0.1:%d", peerPort)
-	if c.etcd, err = c.component("etcd",
-		"--data-dir="+c.path("etcd"), "--name=test",
-		"--listen-client-urls="+etcdURL, "--advertise-client-urls="+etcdURL,
-		"--listen-peer-urls="+peerURL, "--initial-advertise-peer-urls="+peerURL, "--initial-cluster=test="+peerURL,
-		"--unsafe-no-fsync", "--log-level=error"); err != nil {
+	c.etcdURL, c.peerURL = fmt.Sprintf("http://127.0.0.1:%d", etcdPort), fmt.Sprintf("http://127.0.0.1:%d", peerPort)
+	if err := c.StartEtcd(); err != nil {
 		return c, err
 	}
-	if c.apiServer, err = c.component("kube-apiserver",
-		"--etcd-servers="+etcdURL,
-		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", c.apiPort),
-		"--tls-cert-file="+c.path("serving.crt"), "--tls-private-key-file="+c.path("serving.key"),
-		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file="+c.path("service-account.key"),
-		"--service-account-signing-key-file="+c.path("service-account.key"),
-		"--token-auth-file="+c.path("tokens.csv"), "--authorization-mode=RBAC",
-		"--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged=true",
-		"--endpoint-reconciler-type=none",
-		"--enable-admission-plugins=PodNodeSelector",
-		"--audit-policy-file="+c.path("audit-policy.yaml"), "--audit-log-path="+c.AuditLog(), "--audit-log-mode=blocking",
-		"--max-requests-inflight=2000", "--max-mutating-requests-inflight=1000"); err != nil {
+	if err := c.StartAPIServer(); err != nil {
 		return c, err
 	}
 	if err := c.connect(); err != nil {
 		return c, err
 	}
-	if err := c.waitReady(ctx); err != nil {
+	if err := c.WaitReady(ctx); err != nil {
 		return c, err
 	}
 	if err := c.StartControllerManager(); err != nil {
@@ -146,6 +135,40 @@ func start(ctx context.Context, options Options) (c *Cluster, err error) {
 		"--node-lease-duration-seconds=40", "--cidr=10.64.0.1/16")
 	return c, err
 }
+
+// StartEtcd starts etcd, on the data that are there.
+func (c *Cluster) StartEtcd() (err error) {
+	c.etcd, err = c.component("etcd",
+		"--data-dir="+c.path("etcd"), "--name=test",
+		"--listen-client-urls="+c.etcdURL, "--advertise-client-urls="+c.etcdURL,
+		"--listen-peer-urls="+c.peerURL, "--initial-advertise-peer-urls="+c.peerURL, "--initial-cluster=test="+c.peerURL,
+		"--unsafe-no-fsync", "--log-level=error")
+	return err
+}
+
+// StopEtcd kills etcd; what it has acknowledged is in its files.
+func (c *Cluster) StopEtcd() { c.etcd.kill() }
+
+// StartAPIServer starts the API server.
+func (c *Cluster) StartAPIServer() (err error) {
+	c.apiServer, err = c.component("kube-apiserver",
+		"--etcd-servers="+c.etcdURL,
+		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", c.apiPort),
+		"--tls-cert-file="+c.path("serving.crt"), "--tls-private-key-file="+c.path("serving.key"),
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file="+c.path("service-account.key"),
+		"--service-account-signing-key-file="+c.path("service-account.key"),
+		"--token-auth-file="+c.path("tokens.csv"), "--authorization-mode=RBAC",
+		"--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged=true",
+		"--endpoint-reconciler-type=none",
+		"--enable-admission-plugins=PodNodeSelector,PodTolerationRestriction", "--admission-control-config-file="+c.path("admission.yaml"),
+		"--audit-policy-file="+c.path("audit-policy.yaml"), "--audit-log-path="+c.AuditLog(), "--audit-log-mode=blocking",
+		"--max-requests-inflight=2000", "--max-mutating-requests-inflight=1000")
+	return err
+}
+
+// StopAPIServer kills the API server; connections to it break.
+func (c *Cluster) StopAPIServer() { c.apiServer.kill() }
 
 // FakeKubelet is the annotation of nodes on which kwok plays the kubelet. On
 // other nodes no kubelet answers.
@@ -246,6 +269,9 @@ func (c *Cluster) writeFiles() error {
 	if err := os.WriteFile(c.path("tokens.csv"), []byte(tokens.String()), 0o600); err != nil {
 		return err
 	}
+	if err := os.WriteFile(c.path("admission.yaml"), []byte(admission), 0o600); err != nil {
+		return err
+	}
 	return os.WriteFile(c.path("audit-policy.yaml"), []byte(auditPolicy), 0o600)
 }
 
@@ -263,6 +289,20 @@ contexts:
 - name: spare
   context: {cluster: test, user: %s}
 current-context: test
+`
+
+// Some providers let pods use the system's priority classes only where a quota
+// covers them; here it is the class "reserved".
+const admission = `apiVersion: apiserver.config.k8s.io/v1
+kind: AdmissionConfiguration
+plugins:
+- name: ResourceQuota
+  configuration:
+    apiVersion: apiserver.config.k8s.io/v1
+    kind: ResourceQuotaConfiguration
+    limitedResources:
+    - resource: pods
+      matchScopes: [{scopeName: PriorityClass, operator: In, values: [reserved]}]
 `
 
 const auditPolicy = `apiVersion: audit.k8s.io/v1
@@ -291,7 +331,8 @@ func (c *Cluster) connect() error {
 	return err
 }
 
-func (c *Cluster) waitReady(ctx context.Context) error {
+// WaitReady waits until the API server answers.
+func (c *Cluster) WaitReady(ctx context.Context) error {
 	return c.wait(ctx, 60*time.Second, "the API server to be ready", func() bool {
 		body, err := c.Admin.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
 		return err == nil && string(body) == "ok"

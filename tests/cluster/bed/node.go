@@ -59,6 +59,17 @@ func Allocatable(resource, quantity string) func(*Object) {
 	}
 }
 
+// Declares has the kubelet declare features.
+func Declares(features ...string) func(*Object) {
+	return func(node *Object) {
+		var list []any
+		for _, feature := range features {
+			list = append(list, feature)
+		}
+		set(node, list, "status", "declaredFeatures")
+	}
+}
+
 // Cordoned is what kubectl cordon sets.
 func Cordoned(node *Object) { set(node, true, "spec", "unschedulable") }
 

@@ -38,12 +38,14 @@ var kinds = []struct {
 	{"ClusterRoleBinding", "rbac.authorization.k8s.io", "v1", "clusterrolebindings", false},
 	{"Node", "", "v1", "nodes", false},
 	{"CSINode", "storage.k8s.io", "v1", "csinodes", false},
+	{"CSIDriver", "storage.k8s.io", "v1", "csidrivers", false},
 	{"ResourceSlice", "resource.k8s.io", "v1", "resourceslices", false},
 	{"DeviceClass", "resource.k8s.io", "v1", "deviceclasses", false},
 	{"Role", "rbac.authorization.k8s.io", "v1", "roles", true},
 	{"RoleBinding", "rbac.authorization.k8s.io", "v1", "rolebindings", true},
 	{"ServiceAccount", "", "v1", "serviceaccounts", true},
 	{"ConfigMap", "", "v1", "configmaps", true},
+	{"Lease", "coordination.k8s.io", "v1", "leases", true},
 	{"Secret", "", "v1", "secrets", true},
 	{"Service", "", "v1", "services", true},
 	{"LimitRange", "", "v1", "limitranges", true},
@@ -116,6 +118,15 @@ func (c *Cluster) Create(ctx context.Context, objects ...*Object) error {
 func (c *Cluster) create(ctx context.Context, object *Object) error {
 	object = object.DeepCopy()
 	status, hasStatus := object.Object["status"]
+	if object.GetKind() == "Node" {
+		// A stage that kwok has put off for a node of that name would be played
+		// on the new one, and make it ready.
+		name, fake := object.GetName(), object.GetAnnotations()[FakeKubelet] != ""
+		if !fake && c.kwokKnows[name] {
+			return fmt.Errorf("a node without a kubelet needs a name that kwok has never had")
+		}
+		c.kwokKnows[name] = c.kwokKnows[name] || fake
+	}
 	client := c.Resource(object.GetKind(), object.GetNamespace())
 	made, err := client.Create(ctx, object, metav1.CreateOptions{})
 	for range 100 {
@@ -239,6 +250,9 @@ func belongsToSystem(object *Object) bool {
 		return name == "default" || strings.HasPrefix(namespace, "kube-")
 	case "ConfigMap":
 		return name == "kube-root-ca.crt" || strings.HasPrefix(namespace, "kube-")
+	case "Lease":
+		// Of the others, each has a component that renews it.
+		return name != "kube-controller-manager" && name != "kube-scheduler"
 	case "Service":
 		return name == "kubernetes"
 	case "Role", "RoleBinding", "Secret", "Event":

@@ -4,7 +4,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"time"
 )
+
+// TimeIsUp tells whether the suite should begin nothing more: SUITE_UNTIL is a
+// moment in Unix seconds. What is left out then is said, and no failure.
+func TimeIsUp() bool {
+	until, err := strconv.ParseInt(os.Getenv("SUITE_UNTIL"), 10, 64)
+	return err == nil && time.Now().Unix() >= until
+}
 
 // OptionsFromEnvironment is where the script `run` has put what it built.
 func OptionsFromEnvironment() (Options, error) {

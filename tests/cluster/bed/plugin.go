@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -131,6 +132,55 @@ func (p *Plugin) KubectlIn(ctx context.Context, kubeconfig, stdin string, args .
 	return result
 }
 
+// Running is a plugin that is still at work.
+type Running struct {
+	cmd            *exec.Cmd
+	stdout, stderr lockedBuffer
+}
+
+// lockedBuffer can be read while a command writes to it.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// Start runs `kubectl ds-doctor` in the background until it ends or the context does.
+func (p *Plugin) Start(ctx context.Context, kubeconfig string, args ...string) (*Running, error) {
+	r := &Running{cmd: exec.CommandContext(ctx, filepath.Join(p.options.KubectlFolder(), "kubectl"), append([]string{"ds-doctor"}, args...)...)}
+	r.cmd.Env = p.Env(kubeconfig)
+	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
+	// kubectl becomes the plugin (exec), so that killing it ends both.
+	return r, r.cmd.Start()
+}
+
+// Stdout and Stderr are what it has written so far.
+func (r *Running) Stdout() string { return r.stdout.String() }
+func (r *Running) Stderr() string { return r.stderr.String() }
+
+// Wait waits for its end and returns the exit code.
+func (r *Running) Wait() int {
+	_ = r.cmd.Wait()
+	return r.cmd.ProcessState.ExitCode()
+}
+
+// Stop ends it as Ctrl-C does.
+func (r *Running) Stop() int {
+	_ = r.cmd.Process.Signal(os.Interrupt)
+	return r.Wait()
+}
+
 // Doctor runs `kubectl ds-doctor` and reads its JSON.
 func (p *Plugin) Doctor(ctx context.Context, kubeconfig string, args ...string) (*Report, Result, error) {
 	result := p.Kubectl(ctx, kubeconfig, append([]string{"ds-doctor", "-o", "json"}, args...)...)
@@ -139,11 +189,6 @@ func (p *Plugin) Doctor(ctx context.Context, kubeconfig string, args ...string) 
 		return nil, result, fmt.Errorf("%s: not JSON: %w\n%s%s", result, err, result.Stdout, result.Stderr)
 	}
 	return report, result, nil
-}
-
-// Knows tells whether the plugin has a cause with that code.
-func (p *Plugin) Knows(code string) bool {
-	return p.Kubectl(context.Background(), "", "ds-doctor", "--explain", code).Exit == 0
 }
 
 func repositoryRoot() (string, error) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -156,7 +157,8 @@ func (t *Truth) Compare(report *Report, leave Leave) []string {
 	return wrong
 }
 
-func podReady(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil && readyCondition(pod) }
+// Ready tells whether the pod is ready and not on its way out.
+func Ready(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil && readyCondition(pod) }
 
 func readyCondition(pod *corev1.Pod) bool {
 	for _, condition := range pod.Status.Conditions {
@@ -173,7 +175,7 @@ func comparePods(node *NodeReport, pods []corev1.Pod) (wrong []string) {
 	}
 	var theirs, ours []string
 	for _, pod := range pods {
-		theirs = append(theirs, describe(pod.Name, string(pod.Status.Phase), pod.Spec.NodeName != "", podReady(&pod), pod.DeletionTimestamp != nil))
+		theirs = append(theirs, describe(pod.Name, string(pod.Status.Phase), pod.Spec.NodeName != "", Ready(&pod), pod.DeletionTimestamp != nil))
 	}
 	for _, pod := range node.Pods {
 		ours = append(ours, describe(pod.Name, pod.Phase, pod.Bound, pod.Ready, pod.Terminating))
@@ -191,6 +193,31 @@ var filterOrder = []string{
 	"SchedulingGates", "NodeName", "NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit",
 	"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity",
 	"DynamicResources", "NodeDeclaredFeatures",
+}
+
+var (
+	agreed   = map[string]int{}
+	agreedMu sync.Mutex
+)
+
+func agreedOn(plugin string) {
+	agreedMu.Lock()
+	defer agreedMu.Unlock()
+	agreed[plugin]++
+}
+
+// Agreed is on how many waiting pods scheduler and report agreed, by the plugin
+// that refuses.
+func Agreed() string {
+	agreedMu.Lock()
+	defer agreedMu.Unlock()
+	var texts []string
+	for _, plugin := range filterOrder {
+		if n := agreed[plugin]; n > 0 {
+			texts = append(texts, fmt.Sprintf("%s %d", plugin, n))
+		}
+	}
+	return strings.Join(texts, ", ")
 }
 
 // compareScheduling holds the checks on a node against what the scheduler did
@@ -223,26 +250,15 @@ func compareScheduling(node *NodeReport, pods []corev1.Pod) (wrong []string) {
 			continue
 		}
 		said := ParseUnschedulable(message)
-		addLivePod(failing, node.Causes, said)
 		plugin := firstFailing(failing, said)
 		if plugin == "" {
 			wrong = append(wrong, fmt.Sprintf("the scheduler says %q, the checks that fail are %v", message, failing))
+		} else {
+			agreedOn(plugin)
 		}
 	}
 	return wrong
 }
-
-// addLivePod adds the plugins that refuse the pod as it is and not a fresh one:
-// the checks know nothing of what admission put into it, the causes do.
-func addLivePod(failing map[string][]string, causes []Cause, said Unschedulable) {
-	for _, cause := range causes {
-		if words, ok := liveWords[cause.Code]; ok && failing[cause.Code] == nil && slices.Contains(said.Reasons, words) {
-			failing[cause.Code] = []string{words}
-		}
-	}
-}
-
-var liveWords = map[string]string{"NodeAffinity": "node(s) didn't match Pod's node affinity/selector"}
 
 // firstFailing names the check whose reasons are the scheduler's words, if no
 // check before it fails too.

@@ -22,9 +22,13 @@ func Generate(seed, number uint64, daemonSets int) *World {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, number))}
 	world := &World{Others: g.surroundings()}
 	for i := range 4 + g.IntN(5) {
-		name := fmt.Sprintf("n%d", i)
+		// A node without a kubelet has a name of its own, for kwok would answer for it.
+		name, bare := fmt.Sprintf("n%d", i), g.chance(6)
+		if bare {
+			name = fmt.Sprintf("bare%d", i)
+		}
 		g.nodes = append(g.nodes, name)
-		world.Nodes = append(world.Nodes, g.node(name))
+		world.Nodes = append(world.Nodes, g.node(name, bare))
 	}
 	for i := range g.IntN(2 * len(g.nodes)) {
 		world.Bystanders = append(world.Bystanders, g.bystander(fmt.Sprintf("by%d", i)))
@@ -131,7 +135,7 @@ metadata: {name: late, namespace: plain}
 spec: {storageClassName: late, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
 `
 
-func (g *generator) node(name string) *bed.Object {
+func (g *generator) node(name string, bare bool) *bed.Object {
 	node := bed.Node(name,
 		bed.Allocatable("cpu", pick(g, "8", "8", "4", "2", "1500m")),
 		bed.Allocatable("memory", pick(g, "8Gi", "2Gi", "1Gi")),
@@ -152,7 +156,7 @@ func (g *generator) node(name string) *bed.Object {
 	if g.chance(8) {
 		bed.Cordoned(node)
 	}
-	if g.chance(6) {
+	if bare {
 		bed.NoKubelet(node)
 		bed.NotReady(node)
 	}
@@ -233,11 +237,8 @@ func (g *generator) podSpec(namespace string) m {
 		}
 		affinity["nodeAffinity"] = m{"requiredDuringSchedulingIgnoredDuringExecution": m{"nodeSelectorTerms": terms}}
 	}
-	if g.chance(8) {
-		affinity[pick(g, "podAntiAffinity", "podAntiAffinity", "podAffinity")] = m{"requiredDuringSchedulingIgnoredDuringExecution": []any{m{
-			"topologyKey":   pick(g, "kubernetes.io/hostname", "topology.kubernetes.io/zone", "rack"),
-			"labelSelector": m{"matchLabels": m{"role": "bystander", "team": pick(g, "red", "blue")}},
-		}}}
+	if g.chance(18) {
+		affinity[pick(g, "podAntiAffinity", "podAntiAffinity", "podAffinity")] = m{"requiredDuringSchedulingIgnoredDuringExecution": []any{g.podTerm()}}
 	}
 	if len(affinity) > 0 {
 		spec["affinity"] = affinity
@@ -271,10 +272,8 @@ func (g *generator) podSpec(namespace string) m {
 	if g.chance(12) && namespace == "plain" {
 		spec["volumes"] = []any{m{"name": "data", "persistentVolumeClaim": m{"claimName": pick(g, "north", "zonal", "unbound", "late", "missing")}}}
 	}
-	if g.chance(6) {
-		spec["topologySpreadConstraints"] = []any{m{"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule",
-			"topologyKey":   pick(g, "rack", "topology.kubernetes.io/zone"),
-			"labelSelector": m{"matchLabels": m{"role": "bystander"}}}}
+	if g.chance(15) {
+		spec["topologySpreadConstraints"] = []any{g.spread()}
 	}
 	switch g.IntN(30) {
 	case 0:
@@ -285,6 +284,40 @@ func (g *generator) podSpec(namespace string) m {
 		spec["priorityClassName"] = "nothing"
 	}
 	return spec
+}
+
+// podTerm is about bystanders, which stay where they are, or about the pods of
+// whole teams, DaemonSets' among them.
+func (g *generator) podTerm() m {
+	term := m{
+		"topologyKey":   pick(g, "kubernetes.io/hostname", "topology.kubernetes.io/zone", "rack"),
+		"labelSelector": m{"matchLabels": pick(g, m{"role": "bystander", "team": "red"}, m{"role": "bystander", "team": "blue"}, m{"team": "red"}, m{"team": "green"})},
+	}
+	switch g.IntN(5) {
+	case 0:
+		term["namespaceSelector"] = m{}
+	case 1:
+		term["namespaces"] = []any{"plain", "defaults"}
+	case 2:
+		term["labelSelector"] = m{"matchExpressions": []any{m{"key": "team", "operator": pick(g, "NotIn", "In"), "values": []any{"red", "blue"}}}}
+	}
+	return term
+}
+
+func (g *generator) spread() m {
+	constraint := m{"maxSkew": 1 + g.IntN(2), "whenUnsatisfiable": "DoNotSchedule",
+		"topologyKey":   pick(g, "rack", "topology.kubernetes.io/zone", "kubernetes.io/hostname"),
+		"labelSelector": m{"matchLabels": pick(g, m{"role": "bystander"}, m{"team": "red"}, m{"team": "blue"})}}
+	if g.chance(60) {
+		constraint["nodeAffinityPolicy"] = "Ignore"
+	}
+	if g.chance(40) {
+		constraint["nodeTaintsPolicy"] = "Honor"
+	}
+	if g.chance(20) {
+		constraint["minDomains"] = 2
+	}
+	return constraint
 }
 
 func (g *generator) nodeTerm() m {

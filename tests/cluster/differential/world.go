@@ -31,24 +31,6 @@ type Change struct {
 	Node, Patch string
 }
 
-// leaveOut removes from pods what the plugin has no cause for yet.
-func (w *World) leaveOut(plugin *bed.Plugin) {
-	interPod, spread := plugin.Knows("InterPodAffinity"), plugin.Knows("PodTopologySpread")
-	for _, object := range w.Objects() {
-		spec, _ := object.Object["spec"].(map[string]any)
-		if template, ok := spec["template"].(map[string]any); ok {
-			spec, _ = template["spec"].(map[string]any)
-		}
-		if affinity, ok := spec["affinity"].(map[string]any); ok && !interPod {
-			delete(affinity, "podAffinity")
-			delete(affinity, "podAntiAffinity")
-		}
-		if !spread {
-			delete(spec, "topologySpreadConstraints")
-		}
-	}
-}
-
 // Objects of the world, in the order in which they are made.
 func (w *World) Objects() []*bed.Object {
 	return slices.Concat(w.Others, w.Nodes, w.Bystanders, w.DaemonSets)

@@ -159,11 +159,11 @@ affinity:
 
 	scenario(t, "new-node-not-ready", func(s *stage) {
 		s.node("a")
-		s.node("b", bed.NoKubelet, bed.NotReady)
+		s.node("bare", bed.NoKubelet, bed.NotReady)
 		s.daemonSet("agent", "")
 		s.settle()
 		s.diagnose("agent", bed.Leave{}).node("a", "Healthy").
-			node("b", "Excluded", "TaintToleration node.kubernetes.io/not-ready:NoSchedule")
+			node("bare", "Excluded", "TaintToleration node.kubernetes.io/not-ready:NoSchedule")
 	})
 
 	scenario(t, "selector-overlap", func(s *stage) {
@@ -184,12 +184,12 @@ spec:
 
 	scenario(t, "deleted-node", func(s *stage) {
 		s.node("a")
-		s.node("b", bed.NoKubelet)
+		s.node("bare", bed.NoKubelet)
 		s.daemonSet("agent", "")
 		s.settle()
 		s.stopControllerManager()
-		s.must(s.cluster.Resource("Node", "").Delete(s.ctx, "b", deleteNow))
-		s.diagnose("agent", bed.Leave{Status: true}).node("a", "Healthy").node("b", "Misscheduled", "NodeGone").workload("NodeGone b", "StatusDisagrees desired 2 vs 1")
+		s.must(s.cluster.Resource("Node", "").Delete(s.ctx, "bare", deleteNow))
+		s.diagnose("agent", bed.Leave{Status: true}).node("a", "Healthy").node("bare", "Misscheduled", "NodeGone").workload("NodeGone bare", "StatusDisagrees desired 2 vs 1")
 	})
 }
 

@@ -101,6 +101,99 @@ spec:
 		s.daemonSet("agent", "nodeSelector: {pool: core}")
 	})
 
+	quota := func(s *stage, name, spec string) {
+		s.Helper()
+		s.apply("{apiVersion: v1, kind: ResourceQuota, metadata: {name: " + name + "}, spec: " + spec + "}")
+		s.until("the quota to be counted", func() bool {
+			quota, err := s.cluster.Resource("ResourceQuota", s.namespace).Get(s.ctx, name, getNow)
+			s.must(err)
+			status, _ := quota.Object["status"].(map[string]any)
+			return status["hard"] != nil
+		})
+	}
+
+	refused("quota-cpu", "CreateQuota cores requests.cpu", func(s *stage) {
+		quota(s, "cores", "{hard: {requests.cpu: 200m}}")
+		s.daemonSet("agent", "containers: [{name: main, image: example.com/agent:1, resources: {requests: {cpu: 300m}}}]")
+	})
+
+	refused("quota-scope", "CreateQuotaScope PriorityClass", func(s *stage) {
+		s.apply(priority("reserved", 1000))
+		s.daemonSet("agent", "priorityClassName: reserved")
+	})
+
+	refused("quota-of-a-priority-class", "CreateQuota scoped pods", func(s *stage) {
+		// The quota is for one priority class; a DaemonSet without it is not its business.
+		s.apply(priority("reserved", 1000))
+		quota(s, "scoped", "{hard: {pods: 0}, scopeSelector: {matchExpressions: [{scopeName: PriorityClass, operator: In, values: [reserved]}]}}")
+		s.daemonSet("other", "")
+		s.daemonSet("agent", "priorityClassName: reserved")
+		s.until("the refusal to be reported", func() bool { return s.hasEvent("FailedCreate") })
+		s.settle()
+		s.diagnose("other", bed.Leave{}).exit(0).node("a", "Healthy").node("b", "Healthy")
+	})
+
+	refused("invalid-pod", "CreateInvalid", func(s *stage) {
+		// The template is valid; with the limit that admission adds, the pod is not.
+		s.apply("{apiVersion: v1, kind: LimitRange, metadata: {name: bounds}, spec: {limits: [{type: Container, default: {cpu: 500m}}]}}")
+		s.daemonSet("agent", "containers: [{name: main, image: example.com/agent:1, resources: {requests: {cpu: 1}}}]")
+	})
+
+	refused("toleration-conflict", "CreateTolerationConflict", func(s *stage) {
+		s.patch("Namespace", s.namespace, `{"metadata":{"annotations":{"scheduler.alpha.kubernetes.io/tolerationsWhitelist":"[{\"key\":\"dedicated\",\"operator\":\"Exists\"}]"}}}`)
+		s.daemonSet("agent", "")
+	})
+
+	refused("refused-in-other-words", "CreateFailed", func(s *stage) {
+		s.daemonSet("agent", "priority: 5")
+	})
+
+	scenario(t, "daemonset-terminating", func(s *stage) {
+		s.node("a")
+		s.daemonSet("agent", "")
+		s.settle()
+		s.patch("DaemonSet", "agent", `{"metadata":{"finalizers":["example.com/hold"]}}`)
+		s.must(s.cluster.Resource("DaemonSet", s.namespace).Delete(s.ctx, "agent", deleteNow))
+		s.node("b")
+		s.settle()
+		s.diagnose("agent", bed.Leave{Status: true, Creation: true}).exit(1).node("b", "Missing", "DaemonSetTerminating")
+	})
+
+	scenario(t, "namespace-terminating", func(s *stage) {
+		s.node("a")
+		s.settle()
+		// Nobody empties the namespace, so that what is in it stays.
+		s.stopControllerManager()
+		s.daemonSet("agent", "")
+		s.must(s.cluster.Resource("Namespace", "").Delete(s.ctx, s.namespace, deleteNow))
+		s.patchStatus("DaemonSet", "agent", "observedGeneration: 1")
+		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Missing", "NamespaceTerminating")
+	})
+
+	scenario(t, "not-created", func(s *stage) {
+		// Between a pod's end and the next there is a moment without any; without a
+		// controller it lasts.
+		s.node("a")
+		s.daemonSet("agent", "")
+		s.settle()
+		s.stopControllerManager()
+		s.must(s.cluster.Resource("Pod", s.namespace).Delete(s.ctx, s.podOn("agent", "a").Name, deleteNow))
+		s.until("the pod to go", func() bool { return s.podOnOrNil("agent", "a") == nil })
+		s.diagnose("agent", bed.Leave{}).node("a", "Missing", "NotCreated")
+	})
+
+	scenario(t, "controller-silent", func(s *stage) {
+		// The lease is what a leader leaves behind that died some minutes ago; the
+		// test bed's controllers run without election.
+		s.node("a")
+		s.settle()
+		s.stopControllerManager()
+		s.daemonSet("agent", "")
+		s.apply("{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: kube-controller-manager, namespace: kube-system}, " +
+			"spec: {holderIdentity: x, leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:00.000000Z'}}")
+		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Missing", "StatusStale", "ControllerSilent")
+	})
+
 	scenario(t, "node-selector-of-the-namespace", func(s *stage) {
 		s.node("a", bed.Label("pool", "edge"))
 		s.node("b")

@@ -24,6 +24,7 @@ var (
 	plugin    *bed.Plugin
 	clusters  chan *bed.Cluster
 	scenarios atomic.Int32
+	leftOut   atomic.Int32
 )
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -61,6 +62,15 @@ func run(m *testing.M) int {
 	}
 	code := m.Run()
 	fmt.Printf("scenarios passed: %d, on Kubernetes %s\n", scenarios.Load(), options.Version)
+	fmt.Printf("remedies applied: %d of %d kinds of trouble, each came true or is told above\n", remediesApplied.Load(), remedyKinds.Load())
+	if n := leftOut.Load(); n > 0 {
+		fmt.Printf("LEFT OUT: %d scenarios, for the time was up; they are marked SKIP above\n", n)
+	}
+	text, complete := coverage()
+	fmt.Println(text)
+	if !complete && leftOut.Load() == 0 {
+		code = 1
+	}
 	return code
 }
 

@@ -101,6 +101,8 @@ func TestRollout(t *testing.T) {
 		}
 		if blocked == 0 {
 			v.Errorf("no cause RolloutSurgeBlocked: %+v, %+v", v.Report.Causes, v.Report.Nodes)
+		} else {
+			covered("RolloutSurgeBlocked")
 		}
 	})
 

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 
@@ -110,7 +111,6 @@ spec: {storageClassName: none, accessModes: [ReadWriteOnce], resources: {request
 	})
 
 	scenario(t, "anti-affinity", func(s *stage) {
-		s.needs("InterPodAffinity")
 		s.node("a")
 		s.node("b")
 		s.bystander("rival", "a", "")
@@ -125,7 +125,6 @@ affinity:
 	})
 
 	scenario(t, "repelled-by-a-running-pod", func(s *stage) {
-		s.needs("InterPodAffinity")
 		s.node("a")
 		s.bystander("hermit", "a", `
 affinity:
@@ -139,7 +138,6 @@ affinity:
 	})
 
 	scenario(t, "topology-label-missing", func(s *stage) {
-		s.needs("PodTopologySpread")
 		s.node("a", bed.Label("rack", "1"))
 		s.node("b")
 		s.daemonSet("agent", `
@@ -198,18 +196,149 @@ overhead: {podFixed: {cpu: 250m}}`)
 	})
 
 	scenario(t, "preemption-waits", func(s *stage) {
-		s.needs("PreemptionPending")
 		// Nobody ends the victim there: the pod is nominated and has to wait.
 		s.apply(priority("vip", 1000))
-		s.node("a", bed.NoKubelet)
-		s.bystander("victim", "a", "containers: [{name: main, image: example.com/hog:1, resources: {requests: {cpu: 3900m}}}]")
+		s.node("bare", bed.NoKubelet)
+		s.bystander("victim", "bare", "containers: [{name: main, image: example.com/hog:1, resources: {requests: {cpu: 3900m}}}]")
 		s.settle()
 		s.daemonSet("agent", "priorityClassName: vip\ncontainers: [{name: main, image: example.com/agent:1, resources: {requests: {cpu: 500m}}}]")
 		s.until("the pod to be nominated", func() bool {
-			return s.podOnOrNil("agent", "a") != nil && s.podOn("agent", "a").Status.NominatedNodeName == "a"
+			return s.podOnOrNil("agent", "bare") != nil && s.podOn("agent", "bare").Status.NominatedNodeName == "bare"
 		})
 		s.settle()
-		s.diagnose("agent", bed.Leave{Scheduler: true}).exit(1).node("a", "Pending", "NodeResourcesFit cpu", "PreemptionPending NS/victim")
+		s.diagnose("agent", bed.Leave{Scheduler: true}).exit(1).node("bare", "Pending", "NodeResourcesFit cpu", "PreemptionPending NS/victim")
+	})
+
+	scenario(t, "nominated-pod", func(s *stage) {
+		// The room of a pod that was evicted is kept for the one that evicted it.
+		s.apply(priority("vip", 1000))
+		s.node("bare", bed.NoKubelet)
+		s.bystander("victim", "bare", "containers: [{name: main, image: example.com/hog:1, resources: {requests: {cpu: 3900m}}}]")
+		s.settle()
+		s.daemonSet("agent", "containers: [{name: main, image: example.com/agent:1, resources: {requests: {cpu: 500m}}}]")
+		s.settle()
+		s.apply(`
+apiVersion: v1
+kind: Pod
+metadata: {name: vip}
+spec:
+  priorityClassName: vip
+  nodeSelector: {kubernetes.io/hostname: bare}
+  containers: [{name: main, image: example.com/hog:1, resources: {requests: {cpu: 3900m}}}]`)
+		s.until("the pod to be nominated", func() bool {
+			vip, err := s.cluster.Admin.CoreV1().Pods(s.namespace).Get(s.ctx, "vip", getNow)
+			s.must(err)
+			return vip.Status.NominatedNodeName == "bare"
+		})
+		// The scheduler would place it at once.
+		s.stopScheduler()
+		s.removeNow("victim")
+		s.diagnose("agent", bed.Leave{}).exit(1).node("bare", "Pending", "NominatedPod NS/vip")
+	})
+
+	scenario(t, "scheduler-refuses", func(s *stage) {
+		// The words are of a state that is gone, and nobody says others.
+		s.node("a")
+		s.bystander("hog", "a", "containers: [{name: main, image: example.com/hog:1, resources: {requests: {cpu: 3900m}}}]")
+		s.settle()
+		s.daemonSet("agent", "containers: [{name: main, image: example.com/agent:1, resources: {requests: {cpu: 500m}}}]")
+		s.settle()
+		s.stopScheduler()
+		s.removeNow("hog")
+		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Pending", "SchedulerRefuses")
+	})
+
+	scenario(t, "cordoned-for-a-changed-pod", func(s *stage) {
+		// The controller tolerates cordoning for its pods. A pod that lost this (a
+		// webhook rewrote it) is made here by hand, in the controller's absence.
+		s.node("a", bed.Cordoned)
+		s.daemonSet("agent", "nodeSelector: {pool: later}")
+		s.settle()
+		s.stopControllerManager()
+		ds, err := s.cluster.Admin.AppsV1().DaemonSets(s.namespace).Get(s.ctx, "agent", getNow)
+		s.must(err)
+		s.patch("Node", "a", `{"metadata":{"labels":{"pool":"later"}}}`)
+		s.apply(`
+apiVersion: v1
+kind: Pod
+metadata:
+  name: agent-x7k2p
+  labels: {app: agent}
+  ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: ` + string(ds.UID) + `, controller: true}]
+spec:
+  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [a]}]}]}}}
+  containers: [{name: main, image: "example.com/agent:1"}]`)
+		s.settle()
+		v := s.diagnose("agent", bed.Leave{Scheduler: true}).exit(1)
+		if node := v.Report.Node("a"); node.State != "Pending" || !slices.ContainsFunc(node.Causes, func(c bed.Cause) bool { return c.Code == "NodeUnschedulable" }) {
+			s.Errorf("node a is %s for %v, not Pending for NodeUnschedulable", node.State, node.Causes)
+		} else {
+			covered("NodeUnschedulable")
+		}
+	})
+
+	scenario(t, "volume-limit", func(s *stage) {
+		s.node("a")
+		s.node("b")
+		for node, count := range map[string]string{"a": "1", "b": "2"} {
+			s.apply("{apiVersion: storage.k8s.io/v1, kind: CSINode, metadata: {name: " + node + "}, spec: {drivers: [{name: csi.example.com, nodeID: " + node + ", allocatable: {count: " + count + "}}]}}")
+		}
+		for _, claim := range []string{"other", "data"} {
+			s.apply(csiVolume(claim, s.namespace))
+		}
+		s.must(s.cluster.ClaimsBound(s.ctx))
+		for _, node := range []string{"a", "b"} {
+			s.bystander("uses-one-on-"+node, node, "volumes: [{name: data, persistentVolumeClaim: {claimName: other}}]\n"+
+				"containers: [{name: main, image: example.com/db:1, volumeMounts: [{name: data, mountPath: /data}]}]")
+		}
+		s.settle()
+		s.daemonSet("agent", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]\n"+
+			"containers: [{name: main, image: example.com/agent:1, volumeMounts: [{name: data, mountPath: /data}]}]")
+		s.settle()
+		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Pending", "NodeVolumeLimits").node("b", "Healthy")
+	})
+
+	scenario(t, "device-claim", func(s *stage) {
+		s.node("gpu", bed.Label("gpu", "yes"))
+		s.node("taken", bed.Label("gpu", "yes"))
+		s.node("plain")
+		s.apply(`
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: gpu}
+spec: {selectors: [{cel: {expression: "device.driver == 'gpu.example.com'"}}]}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: one-gpu}
+spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}`)
+		for _, node := range []string{"gpu", "taken"} {
+			s.apply("{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: gpus-" + node + "}, spec: {driver: gpu.example.com, nodeName: " + node +
+				", pool: {name: " + node + ", generation: 1, resourceSliceCount: 1}, devices: [{name: gpu-0}]}}")
+		}
+		claims := "resourceClaims: [{name: gpu, resourceClaimTemplateName: one-gpu}]\n" +
+			"containers: [{name: main, image: example.com/agent:1, resources: {claims: [{name: gpu}]}}]"
+		s.apply("apiVersion: v1\nkind: Pod\nmetadata: {name: trainer}\nspec:\n" + indent("nodeSelector: {kubernetes.io/hostname: taken}\n"+claims, 2))
+		s.settle()
+		s.daemonSet("agent", claims)
+		s.settle()
+		s.diagnose("agent", bed.Leave{}).exit(1).node("gpu", "Healthy").node("plain", "Pending", "DynamicResources").node("taken", "Pending", "DynamicResources")
+	})
+
+	scenario(t, "undeclared-feature", func(s *stage) {
+		if s.before("v1.36") {
+			s.Skip("nodes declare features since 1.36")
+		}
+		s.node("a", bed.Declares("RestartAllContainersOnContainerExits"))
+		s.node("b")
+		s.daemonSet("agent", `
+containers:
+- name: main
+  image: example.com/agent:1
+  restartPolicyRules: [{action: RestartAllContainers, exitCodes: {operator: In, values: [42]}}]
+  restartPolicy: Always`)
+		s.settle()
+		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Healthy").node("b", "Pending", "NodeDeclaredFeatures RestartAllContainersOnContainerExits")
 	})
 
 	scenario(t, "no-preemption-among-equals", func(s *stage) {
@@ -228,6 +357,25 @@ overhead: {podFixed: {cpu: 250m}}`)
 
 func priority(name string, value int) string {
 	return "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: " + name + "}\nvalue: " + strconv.Itoa(value)
+}
+
+// csiVolume is a volume of a CSI driver, and the claim that takes it.
+func csiVolume(name, namespace string) string {
+	return `
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: csi-` + name + `}
+spec:
+  storageClassName: manual
+  accessModes: [ReadWriteMany]
+  capacity: {storage: 1Gi}
+  claimRef: {namespace: ` + namespace + `, name: ` + name + `}
+  csi: {driver: csi.example.com, volumeHandle: handle-` + name + `}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: ` + name + `}
+spec: {storageClassName: manual, volumeName: csi-` + name + `, accessModes: [ReadWriteMany], resources: {requests: {storage: 1Gi}}}`
 }
 
 // boundVolume is a volume that only one zone reaches, and the claim that takes it.

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/version"
 
 	"ds-doctor/tests/cluster/bed"
 )
@@ -33,6 +35,11 @@ func scenario(t *testing.T, name string, act func(s *stage)) {
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
 		cluster := <-clusters
+		if bed.TimeIsUp() {
+			clusters <- cluster
+			leftOut.Add(1)
+			t.Skip("left out, the time is up")
+		}
 		s := &stage{T: t, ctx: t.Context(), cluster: cluster, namespace: "s-" + name, without: map[string]bool{}}
 		defer func() {
 			s.ctx = context.Background()
@@ -49,14 +56,6 @@ func scenario(t *testing.T, name string, act func(s *stage)) {
 			passed()
 		}
 	})
-}
-
-// needs skips a scenario about a cause that the plugin does not tell yet.
-func (s *stage) needs(code string) {
-	s.Helper()
-	if !plugin.Knows(code) {
-		s.Skipf("ds-doctor has no cause %s", code)
-	}
 }
 
 // restore leaves the cluster empty and whole for the next scenario.
@@ -201,6 +200,43 @@ func (s *stage) podOnOrNil(ds, node string) *corev1.Pod {
 	return nil
 }
 
+// patchStatus writes an object's status as the component that owns it would.
+func (s *stage) patchStatus(kind, name, status string) {
+	s.Helper()
+	patch := s.parse(status)[0].Object
+	body, err := json.Marshal(map[string]any{"status": patch})
+	s.must(err)
+	_, err = s.cluster.Resource(kind, s.namespace).Patch(s.ctx, name, types.MergePatchType, body, metav1.PatchOptions{}, "status")
+	s.must(err)
+}
+
+// says is an event about a pod, as the kubelet of its node (or another
+// component) would write it.
+func (s *stage) says(pod *corev1.Pod, component, reason, message string) {
+	s.Helper()
+	now := metav1.Now()
+	_, err := s.cluster.Admin.CoreV1().Events(s.namespace).Create(s.ctx, &corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{GenerateName: pod.Name + "."},
+		InvolvedObject: corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: s.namespace, Name: pod.Name, UID: pod.UID},
+		Source:         corev1.EventSource{Component: component, Host: pod.Spec.NodeName},
+		Type:           corev1.EventTypeWarning, Reason: reason, Message: message,
+		FirstTimestamp: now, LastTimestamp: now, Count: 3,
+	}, metav1.CreateOptions{})
+	s.must(err)
+}
+
+// removeNow deletes a pod without waiting for any kubelet.
+func (s *stage) removeNow(name string) {
+	s.Helper()
+	now := int64(0)
+	s.must(s.cluster.Resource("Pod", s.namespace).Delete(s.ctx, name, metav1.DeleteOptions{GracePeriodSeconds: &now}))
+}
+
+// before tells whether the control plane is older than a minor version.
+func (s *stage) before(minor string) bool {
+	return version.MustParseGeneric(options.Version).LessThan(version.MustParseGeneric(minor))
+}
+
 // hasEvent tells whether an event with that reason is in the namespace.
 func (s *stage) hasEvent(reason string) bool {
 	s.Helper()
@@ -266,9 +302,15 @@ type verdict struct {
 // compares every node with the cluster.
 func (s *stage) diagnose(ds string, leave bed.Leave, args ...string) *verdict {
 	s.Helper()
-	report, result, err := plugin.Doctor(s.ctx, s.cluster.Kubeconfig(bed.Doctor), append([]string{"-n", s.namespace, ds}, args...)...)
+	saved := filepath.Join(s.TempDir(), "saved.json")
+	report, result, err := plugin.Doctor(s.ctx, s.cluster.Kubeconfig(bed.Doctor), append([]string{"-n", s.namespace, ds, "--save-snapshot", saved}, args...)...)
 	if err != nil {
 		s.Fatal(err)
+	}
+	// What was saved gives the same report again, byte for byte.
+	again := plugin.Kubectl(s.ctx, "", append([]string{"ds-doctor", "-o", "json", "-n", s.namespace, ds, "--snapshot", saved}, args...)...)
+	if again.Stdout != result.Stdout || again.Exit != result.Exit {
+		s.Errorf("the saved cluster gives another report (exit code %d, not %d)\n%s", again.Exit, result.Exit, firstDifference(result.Stdout, again.Stdout+again.Stderr))
 	}
 	truth, err := s.cluster.Truth(s.ctx, s.namespace, ds)
 	s.must(err)
@@ -282,6 +324,17 @@ func (s *stage) diagnose(ds string, leave bed.Leave, args ...string) *verdict {
 		s.Errorf("the least role is not enough: %+v", report.Missing)
 	}
 	return &verdict{stage: s, Report: report, result: result}
+}
+
+// firstDifference is where two texts part.
+func firstDifference(live, replayed string) string {
+	a, b := strings.Split(live, "\n"), strings.Split(replayed, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("line %d: live %q, replayed %q", i+1, a[i], b[i])
+		}
+	}
+	return fmt.Sprintf("%d lines live, %d replayed", len(a), len(b))
 }
 
 // node expects a state and exactly these causes. A cause without its detail
@@ -325,6 +378,8 @@ func (v *verdict) expect(of string, have []bed.Cause, want []string) {
 			continue
 		}
 		left = slices.Delete(left, at, at+1)
+		code, _, _ := strings.Cut(wanted, " ")
+		covered(code)
 	}
 	if len(left) > 0 {
 		sort.Strings(left)
