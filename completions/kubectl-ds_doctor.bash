@@ -23,7 +23,7 @@ _kubectl__ds_doctor() {
 
     case "${cmd}" in
         kubectl__ds_doctor)
-            opts="-n -A -l -o -w -s -h -V --namespace --all-namespaces --selector --node --snapshot --server-version --save-snapshot --now --output --color --ascii --watch --wait --timeout --explain --fail-on --kubeconfig --context --cluster --user --server --token --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --deadline --help --version"
+            opts="-n -A -l -o -w -s -h -V --namespace --all-namespaces --selector --node --snapshot --server-version --save-snapshot --now --output --color --ascii --watch --wait --timeout --explain --lint --fail-on --kubeconfig --context --cluster --user --server --token --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --deadline --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

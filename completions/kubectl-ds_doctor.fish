@@ -15,7 +15,7 @@ complete -c kubectl-ds_doctor -l color -d 'When to use colour; NO_COLOR and CLIC
 always\t''
 never\t''"
 complete -c kubectl-ds_doctor -l timeout -d 'How long to wait before reporting what is still wrong; 0 is for ever' -r
-complete -c kubectl-ds_doctor -l explain -d 'Explain a cause by its code, or list all codes' -r
+complete -c kubectl-ds_doctor -l explain -d 'Explain a cause by its code, or an alert by its name; or list all codes' -r
 complete -c kubectl-ds_doctor -l fail-on -d 'The least severity of a cause that makes the exit code 1' -r -f -a "error\t'A wanted pod is absent or unhealthy, or a rollout is stuck'
 warning\t'What is likely not meant'
 info\t'Anything at all'
@@ -41,5 +41,6 @@ complete -c kubectl-ds_doctor -s A -l all-namespaces -d 'Look in all namespaces'
 complete -c kubectl-ds_doctor -l ascii -d 'Draw with ASCII characters only'
 complete -c kubectl-ds_doctor -s w -l watch -d 'Stay, and show what changes, until Ctrl-C'
 complete -c kubectl-ds_doctor -l wait -d 'Wait until every node has a healthy, current pod, then report'
+complete -c kubectl-ds_doctor -l lint -d 'Only advice on the DaemonSets themselves: what harms nothing now and may harm later (with -o text, json or yaml); advice that bears on what is wrong now counts as a warning, the rest as info'
 complete -c kubectl-ds_doctor -s h -l help -d 'Print this'
 complete -c kubectl-ds_doctor -s V -l version -d 'Print the version'

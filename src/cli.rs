@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::{ArgAction, CommandFactory, Parser, ValueEnum};
 
-use crate::cause::registry;
+use crate::cause::{alert, registry};
 use crate::completion::{self, Typed};
 use crate::model::object::LabelSelector;
 use crate::model::selector_text;
@@ -74,9 +74,14 @@ struct Args {
     /// How long to wait before reporting what is still wrong; 0 is for ever
     #[arg(long, value_name = "DURATION", default_value = "5m", help_heading = OUTPUT, requires = "wait")]
     timeout: String,
-    /// Explain a cause by its code, or list all codes
+    /// Explain a cause by its code, or an alert by its name; or list all codes
     #[arg(long, value_name = "CODE", num_args = 0..=1, default_missing_value = "", help_heading = OUTPUT)]
     explain: Option<String>,
+    /// Only advice on the DaemonSets themselves: what harms nothing now and may harm later (with
+    /// -o text, json or yaml); advice that bears on what is wrong now counts as a warning, the
+    /// rest as info
+    #[arg(long, help_heading = OUTPUT, conflicts_with_all = ["watch", "wait"])]
+    lint: bool,
     /// The least severity of a cause that makes the exit code 1
     #[arg(long, value_name = "SEVERITY", default_value = "error", help_heading = OUTPUT)]
     fail_on: FailOn,
@@ -155,7 +160,9 @@ Examples:
   kubectl ds-doctor node-exporter -n monitoring
   kubectl ds-doctor -A
   kubectl ds-doctor ds/node-exporter -n monitoring --node worker-7
-  kubectl ds-doctor node-exporter -n monitoring --snapshot cluster.yaml -o json";
+  kubectl ds-doctor node-exporter -n monitoring --snapshot cluster.yaml -o json
+  kubectl ds-doctor -A --lint
+  kubectl ds-doctor --explain KubeDaemonSetRolloutStuck";
 
 /// How the report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -220,6 +227,8 @@ pub struct Job {
     pub save: Option<PathBuf>,
     /// How it is written.
     pub format: Format,
+    /// Only advice.
+    pub lint: bool,
     /// For which terminal.
     pub style: Style,
     /// What makes the exit code 1.
@@ -272,7 +281,9 @@ pub fn command() -> clap::Command {
 
 /// What `--explain` takes, for completion.
 fn codes() -> Vec<(String, String)> {
-    registry::entries().iter().map(|entry| (entry.code.to_string(), entry.summary.to_string())).collect()
+    let codes = registry::entries().into_iter().map(|entry| (entry.code.to_string(), entry.summary.to_string()));
+    let alerts = alert::ALERTS.iter().map(|alert| (alert.name.to_string(), "an alert, and the codes that answer it".to_string()));
+    codes.chain(alerts).collect()
 }
 
 /// Reads the command line.
@@ -313,6 +324,9 @@ fn derive(args: Args, style: Style) -> Result<Job, String> {
         (_, true) => Some(Follow::Wait(timeout)),
         _ => None,
     };
+    if args.lint && !matches!(args.output, Format::Text | Format::Json | Format::Yaml) {
+        return Err("--lint is written with -o text, json or yaml".into());
+    }
     let source = if args.snapshots.is_empty() {
         Source::Live(Box::new(Access {
             kubeconfig: args.kubeconfig,
@@ -342,6 +356,7 @@ fn derive(args: Args, style: Style) -> Result<Job, String> {
         server_version: args.server_version,
         save: args.save_snapshot,
         format: args.output,
+        lint: args.lint,
         style,
         fail_on: args.fail_on,
         follow,

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::cause::{Cause, Severity, Stage};
+use crate::cause::{Cause, Fact, Severity, Stage};
+use crate::controller::creation::not_created;
 use crate::controller::recount::{Counters, Tally, recount};
 use crate::controller::should_run::{Decision, decide};
 use crate::controller::{
@@ -330,7 +331,7 @@ fn judge(subject: &Subject, info: &NodeInfo, decision: &Decision, pods: &[&Pod],
     if pods.is_empty() {
         node.state = if pods_known { State::Missing } else { State::Unknown };
         if pods_known {
-            node.causes.extend(lacking.iter().cloned());
+            node.causes.extend(lacking.iter().map(|c| not_created::on_node(c, info.node, subject.snapshot.now)));
             if lacking.is_empty() {
                 node.causes.extend(crate::lifecycle::pod_recreated::causes(subject, info.node.name()));
             }
@@ -395,7 +396,14 @@ pub fn filter_causes<'a>(filters: &[Filter<'a>], info: &NodeInfo<'a>) -> (Vec<Ca
             })),
         }
     }
+    // A claim that cannot be used fails every volume check; one of them says it.
+    let told: Vec<Fact> = causes.iter().filter(|c| c.code == "VolumeBinding" && is_claim(&c.fact)).map(|c| c.fact.clone()).collect();
+    causes.retain(|c| c.code == "VolumeBinding" || !told.contains(&c.fact));
     (causes, unknown)
+}
+
+fn is_claim(fact: &Fact) -> bool {
+    matches!(fact, Fact::Claim { .. })
 }
 
 /// Nodes that do not exist but have pods of the DaemonSet bound to them.

@@ -4,16 +4,17 @@ use std::io::{self, Write};
 
 use anyhow::{Context, Result, bail};
 
-use crate::cause::{Severity, registry};
+use crate::cause::{Severity, alert, registry};
 use crate::cli::{FailOn, Format, Job, Scope, Source, Task};
 use crate::completion;
 use crate::diagnose::{Options, diagnose};
 use crate::follow;
+use crate::lint::Advice;
 use crate::model::daemon_set::DaemonSet;
 use crate::model::selector;
 use crate::model::snapshot::Snapshot;
 use crate::render;
-use crate::report::{Outcome, Report};
+use crate::report::{AdviceList, Outcome, Report};
 use crate::source::access::Access;
 use crate::source::capture;
 use crate::source::cluster::{Request, Session};
@@ -30,9 +31,10 @@ pub fn run(task: Task, out: &mut impl Write) -> Result<u8> {
         Task::Explain(code, style) => {
             match code {
                 None => render::explain::list(out, &style)?,
-                Some(code) => match registry::find(&code) {
-                    Some(entry) => render::explain::page(out, entry, &style)?,
-                    None => bail!("no cause has the code {code:?}; --explain without a code lists them"),
+                Some(code) => match (registry::find(&code), alert::find(&code)) {
+                    (Some(entry), _) => render::explain::page(out, entry, &style)?,
+                    (None, Some(alert)) => render::explain::alert(out, alert, &style)?,
+                    (None, None) => bail!("no cause has the code {code:?}; --explain without a code lists them"),
                 },
             }
             Ok(0)
@@ -66,7 +68,7 @@ fn once(job: &Job, out: &mut impl Write) -> Result<u8> {
         }
     };
     write(job, &reports, out)?;
-    Ok(exit_code(&reports, job.fail_on))
+    Ok(if job.lint { lint_exit_code(&reports, job.fail_on) } else { exit_code(&reports, job.fail_on) })
 }
 
 /// Writes what was read to where the user wants it.
@@ -216,6 +218,9 @@ pub fn write(job: &Job, reports: &[Report], out: &mut impl Write) -> io::Result<
     let list = job.scope.names.len() != 1 || job.scope.all_namespaces;
     let style = &job.style;
     match job.format {
+        Format::Json if job.lint => render::json::value(out, &AdviceList::new(reports)),
+        Format::Yaml if job.lint => render::yaml::value(out, &AdviceList::new(reports)),
+        _ if job.lint => render::lint::render(out, reports, style),
         Format::Text if job.scope.names.is_empty() && job.scope.nodes.is_empty() => render::survey::render(out, reports, style),
         Format::Text if !job.scope.nodes.is_empty() => render::node::render(out, reports, style),
         Format::Text => render::text::render(out, reports, style),
@@ -239,6 +244,25 @@ pub fn exit_code(reports: &[Report], fail_on: FailOn) -> u8 {
     if reports.iter().any(bad) {
         1
     } else if reports.iter().any(|r| r.summary.verdict == Outcome::Inconclusive) {
+        3
+    } else {
+        0
+    }
+}
+
+/// 1 for advice that counts, 3 if not everything could be read that it is drawn from, else 0.
+///
+/// Advice that bears on what is wrong is a warning, the rest is info; what is only said to be known
+/// counts for nothing.
+pub fn lint_exit_code(reports: &[Report], fail_on: FailOn) -> u8 {
+    let counts = |a: &Advice| match fail_on {
+        FailOn::Error | FailOn::Never => false,
+        FailOn::Warning => !a.bears_on.is_empty(),
+        FailOn::Info => a.asks,
+    };
+    if reports.iter().flat_map(|r| &r.advice).any(counts) {
+        1
+    } else if reports.iter().flat_map(|r| &r.missing).any(|m| m.resource != "events") {
         3
     } else {
         0

@@ -72,7 +72,9 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 #[test]
 fn explains() {
     plugin().arg("--explain").assert().success().stdout(contains("NodePorts").and(contains("TaintToleration")));
-    plugin().args(["--explain", "nodeports"]).assert().success().stdout(contains("How to fix it"));
+    plugin().args(["--explain", "nodeports"]).assert().success().stdout(contains("How to fix it").and(contains("KubePodNotReady")));
+    let alert = plugin().args(["--explain", "KubeDaemonSetNotScheduled"]).assert().success();
+    alert.stdout(contains("runbooks.prometheus-operator.dev").and(contains("CreateQuota")).and(contains("NodePorts").not()));
 }
 
 #[test]
@@ -80,4 +82,23 @@ fn several_daemon_sets_are_a_list_and_one_is_not() {
     let dump = case("01-control-plane-taint");
     plugin().args(["-A", "-o", "json", "--snapshot", &dump]).assert().stdout(contains("\"DaemonSetReportList\""));
     plugin().args(["-A", "-o", "json", "-l", "no=such", "--snapshot", &dump]).assert().code(2);
+}
+
+#[test]
+fn lint_is_advice_alone() {
+    let dump = case("02-legacy-master-toleration");
+    let lint = |more: &[&str]| plugin().args(["-A", "--lint", "--snapshot", &dump]).args(more).assert();
+    lint(&[]).success().stdout(contains("! legacy-master-toleration").and(contains("DESIRED").not()));
+    // It bears on what keeps pods away, so it is a warning; the rest is info.
+    for (fail_on, code) in [("error", 0), ("warning", 1), ("info", 1), ("never", 0)] {
+        lint(&["--fail-on", fail_on]).code(code);
+    }
+    let output = lint(&["-o", "json"]).success().get_output().stdout.clone();
+    let list: serde_json::Value = serde_json::from_slice(&output).unwrap();
+    assert_eq!((&list["apiVersion"], &list["kind"]), (&"ds-doctor/v1".into(), &"DaemonSetAdviceList".into()));
+    let codes = list["items"][0]["advice"].as_array().unwrap().iter().map(|a| a["code"].as_str().unwrap()).collect::<Vec<_>>();
+    assert!(codes.contains(&"legacy-master-toleration") && codes.contains(&"no-requests"), "{codes:?}");
+    lint(&["-o", "yaml"]).success().stdout(contains("kind: DaemonSetAdviceList"));
+    lint(&["-o", "wide"]).code(2).stderr(contains("--lint is written with -o text, json or yaml"));
+    plugin().args(["-A", "--lint", "--watch"]).assert().code(2);
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::model::node::Taint;
 
+pub mod alert;
 pub mod command;
 pub mod registry;
 

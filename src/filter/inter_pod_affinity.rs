@@ -198,7 +198,7 @@ type Place = (usize, usize);
 #[derive(Debug, Default)]
 struct Near {
     pods: i64,
-    /// By DaemonSet or pod (see [`holder`]).
+    /// By DaemonSet or pod (see [`Pod::owner_name`]).
     holders: BTreeMap<String, Held>,
 }
 
@@ -234,7 +234,7 @@ impl Counts {
             PodRule::OfAnother => self.of_another_total += 1,
             PodRule::AntiAffinity => {}
         }
-        let held = near.holders.entry(holder(pod)).or_insert_with(|| Held { term, ..Held::default() });
+        let held = near.holders.entry(pod.owner_name()).or_insert_with(|| Held { term, ..Held::default() });
         held.pods += 1;
         held.examples.insert(pod.full_name(), place);
         if held.examples.len() > EXAMPLES {
@@ -427,7 +427,7 @@ fn repulsions(cycle: &Cycle, rules: &Rules, info: &NodeInfo, rule: PodRule, tall
     for pod in come {
         for (_, term, key) in rules.repelling(cycle, pod).filter(|(r, ..)| *r == rule) {
             if let Some(finding) = repulsion(cycle, info.node, (rule, term, key), &[(info.node, pod)], 1) {
-                found.entry(holder(pod)).or_insert(finding);
+                found.entry(pod.owner_name()).or_insert(finding);
             }
         }
     }
@@ -463,7 +463,7 @@ fn repulsion(
         }
     };
     Some(Finding {
-        detail: holder(pod),
+        detail: pod.owner_name(),
         message,
         evidence: vec![
             Evidence::new(object, format!("{path}.topologyKey"), key),
@@ -477,14 +477,6 @@ fn repulsion(
             in_all: pods,
         },
     })
-}
-
-/// `namespace/daemonset` of a DaemonSet's pod, else `namespace/pod`.
-fn holder(pod: &Pod) -> String {
-    match pod.metadata.controller().filter(|o| o.kind == "DaemonSet") {
-        Some(owner) => format!("{}/{}", pod.metadata.namespace, owner.name),
-        None => pod.full_name(),
-    }
 }
 
 #[cfg(test)]

@@ -35,7 +35,6 @@ ready. The detail is the exit code of the last end. A container killed for memor
 ## How to fix it
 Read the log of the last run first. If only new pods crash, the release is bad: `kubectl rollout undo`. If only some nodes' pods do, look at
 what these nodes have in common. `address already in use` with hostNetwork: another process of the node has the port.
-Such a pod keeps KubePodCrashLooping and KubeDaemonSetRolloutStuck firing.
 ",
 };
 

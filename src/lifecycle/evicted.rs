@@ -33,7 +33,6 @@ condition that belongs to it (MemoryPressure, DiskPressure, PIDPressure), or `ep
 ## How to fix it
 Free the resource on the node (images, logs, other pods), or give the node more. Give the DaemonSet's containers requests that cover what
 they use, and a priority class (system-node-critical for what the node cannot do without): such pods are evicted last.
-Such a pod keeps KubeDaemonSetRolloutStuck firing.
 ",
 };
 

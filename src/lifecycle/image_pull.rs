@@ -31,7 +31,6 @@ A container waits with ErrImagePull, ImagePullBackOff, ErrImageNeverPull, Invali
 Mend the name or tag; create the pull secret (`kubectl create secret docker-registry`) and name it in imagePullSecrets or the service
 account; publish the image for the node's platform or keep the DaemonSet away with a node selector on kubernetes.io/arch or
 kubernetes.io/os; use a mirror or log in against rate limits.
-Such a pod keeps KubeDaemonSetRolloutStuck firing, and KubePodNotReady.
 ",
 };
 

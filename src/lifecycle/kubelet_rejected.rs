@@ -38,7 +38,6 @@ The pod's phase is Failed, with such a reason in `status.reason`.
 ## How to fix it
 For OutOf..., lower the requests or what else runs on the node, or reserve less (`kubeReserved`, `systemReserved`). For devices and NUMA,
 see the device plugin and the kubelet's topology policy. After a shutdown the pod is replaced once the node is back.
-Such a pod keeps KubeDaemonSetRolloutStuck firing.
 ",
 };
 

@@ -32,7 +32,6 @@ The pod has a node, and neither a start time, nor any condition beside PodSchedu
 On a real node, see that its kubelet runs and reaches the API server (`journalctl -u kubelet` there); delete the Node object if the
 machine is gone. On a virtual node, keep the DaemonSet away: drop the tolerate-everything toleration, or require by node affinity what only
 real nodes have.
-Such a pod keeps the alert KubeDaemonSetRolloutStuck firing.
 ",
 };
 

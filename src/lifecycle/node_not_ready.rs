@@ -33,7 +33,6 @@ The Ready condition of the Node is not True. The Lease kube-node-lease/NODE tell
 ## How to fix it
 Mend the node (on it: `systemctl status kubelet`, `journalctl -u kubelet`, `crictl info`), or remove it with `kubectl delete node NODE` if
 the machine is gone; its pods go with it. If the kubelet waits for a network plugin, look at that plugin's own DaemonSet first.
-Answers the alerts KubeNodeNotReady and KubeNodeUnreachable, and KubeDaemonSetMisScheduled for the pods that it leaves behind.
 ",
 };
 

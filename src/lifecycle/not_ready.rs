@@ -31,7 +31,6 @@ ContainersReady tells a probe from a readiness gate.
 Ask the program what it lacks (its log, its health endpoint). If it is merely slow, give the startup probe more time. For a readiness gate,
 see the controller that should set the condition. If the containers are ready and the pod is not, the node was not ready: the kubelet
 mends that once it reports again.
-Such a pod keeps KubePodNotReady and KubeDaemonSetRolloutStuck firing.
 ",
 };
 

@@ -30,7 +30,6 @@ ago. The detail is the memory limit. One that runs and is ready again is not rep
 ## How to fix it
 Raise the container's memory limit (and request), or lower what it uses: on large nodes agents need more, for there is more to watch, so
 compare the size of the failing nodes with the others. Go programs heed GOMEMLIMIT.
-Such a pod keeps KubePodCrashLooping and KubeDaemonSetRolloutStuck firing.
 ",
 };
 

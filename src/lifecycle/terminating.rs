@@ -29,7 +29,6 @@ finalizer holds the object, or the kubelet cannot end the containers, or the nod
 ## How to fix it
 Find the controller that should remove the finalizer. On a dead node, mend the node or delete the Node object; the pod follows. As a last
 resort, when the machine is surely off: `kubectl -n NAMESPACE delete pod POD --grace-period=0 --force`.
-A pod that stays so keeps KubeDaemonSetRolloutStuck firing.
 ",
 };
 

@@ -27,6 +27,9 @@ pub struct Advice {
     /// What to do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remedies: Vec<Remedy>,
+    /// False for what is only good to know, such as the cost.
+    #[serde(skip)]
+    pub asks: bool,
     /// The codes of the report's causes that the advice bears on; empty if it bears on none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bears_on: Vec<&'static str>,
@@ -64,13 +67,34 @@ impl Found {
     }
 }
 
+/// The codes that ask for nothing.
+const KNOWLEDGE: [&str; 2] = ["cost", "hash-collisions"];
+
 /// The rules, by code.
 pub static RULES: &[Rule] = &[
+    Rule {
+        code: "container-restart-policy",
+        summary: "Leave the restart policy of containers alone: a pod of a DaemonSet is meant to run on",
+        bears: &["PodSucceeded", "PodRecreated", "KubeletRejected", "NotReady"],
+        check: template::container_restart_policy,
+    },
     Rule {
         code: "cost",
         summary: "What the DaemonSet takes of the cluster: its nodes times its requests",
         bears: &[],
         check: template::cost,
+    },
+    Rule {
+        code: "duplicate-revisions",
+        summary: "Several ControllerRevisions hold the current template",
+        bears: &["OldRevision", "RolloutBudget"],
+        check: rollout::duplicate_revisions,
+    },
+    Rule {
+        code: "foreign-pods",
+        summary: "Let no other controller's pods match the selector",
+        bears: &["SelectorOverlap", "NodePorts"],
+        check: rollout::foreign_pods,
     },
     Rule {
         code: "hash-collisions",
@@ -163,6 +187,7 @@ pub fn advise(subject: &Subject, nodes: &[NodeReport], workload: &[crate::cause:
             message: found.message,
             evidence: found.evidence,
             remedies: found.remedies,
+            asks: !KNOWLEDGE.contains(&rule.code),
             bears_on: rule.bears.iter().copied().filter(|code| present.contains(code)).collect(),
         })
     };
@@ -214,6 +239,8 @@ mod tests {
             (with(|_| ()), vec!["cost"]),
             (with(container("resources", json!({}))), vec!["no-requests"]),
             (with(container("image", json!("reg:5000/c"))), vec!["cost", "unpinned-image"]),
+            (with(container("restartPolicy", json!("OnFailure"))), vec!["container-restart-policy", "cost"]),
+            (with(container("restartPolicy", json!("Always"))), vec!["cost"]),
             (with(container("image", json!("c:latest"))), vec!["cost", "unpinned-image"]),
             (with(container("image", json!("c@sha256:0"))), vec!["cost"]),
             (with(container("readinessProbe", json!(null))), vec!["cost", "no-readiness-probe"]),
@@ -245,6 +272,33 @@ mod tests {
             ),
         ] {
             assert_eq!(codes(spec.clone()), want, "{spec}");
+        }
+    }
+
+    #[test]
+    fn what_others_have_of_it() {
+        let owner = |uid: &str| json!([{"kind": "DaemonSet", "name": "ds", "uid": uid, "controller": true}]);
+        let template = |image: &str| json!({"spec": {"template": {"spec": {"containers": [{"name": "c", "image": image}]}}}});
+        let revision = |name: &str, image: &str| {
+            json!({"metadata": {"name": name, "namespace": "ns", "ownerReferences": owner("u"), "labels": {"controller-revision-hash": name}},
+                "revision": 2, "data": template(image)})
+        };
+        let pod = |uid: &str, app: &str| json!({"metadata": {"name": "p", "namespace": "ns", "labels": {"app": app}, "ownerReferences": owner(uid)}});
+        for (revisions, pods, want) in [
+            (vec![revision("r1", "a"), revision("r2", "b")], vec![pod("u", "x")], vec![]),
+            (vec![revision("r1", "b"), revision("r2", "b")], vec![], vec!["duplicate-revisions"]),
+            (vec![], vec![pod("u", "x"), pod("other", "y")], vec![]),
+            (vec![], vec![pod("other", "x")], vec!["foreign-pods"]),
+        ] {
+            let mut snapshot = Snapshot::default();
+            snapshot.objects.controller_revisions.items = revisions.into_iter().map(|r| serde_json::from_value(r).unwrap()).collect();
+            snapshot.objects.pods.items = pods.into_iter().map(|p| serde_json::from_value(p).unwrap()).collect();
+            let mut spec = with(|_| ());
+            spec["selector"] = json!({"matchLabels": {"app": "x"}});
+            let ds = serde_json::from_value(json!({"metadata": {"name": "ds", "namespace": "ns", "uid": "u"}, "spec": spec})).unwrap();
+            let found: Vec<&str> =
+                advise(&Subject::new(&snapshot, &ds), &[], &[]).into_iter().map(|a| a.code).filter(|c| *c != "cost").collect();
+            assert_eq!(found, want);
         }
     }
 

@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::Found;
-use crate::cause::Remedy;
 use crate::cause::command::command;
+use crate::cause::{Evidence, Remedy};
+use crate::controller::ownership::{owns, owns_revision};
 use crate::controller::should_run::decide;
 use crate::diagnose::{Subject, stand_in_name};
 use crate::filter::{Filter, PLUGINS, Verdict};
-use crate::model::selector::selects;
+use crate::model::pod::Pod;
+use crate::model::selector::{is_empty, selects};
 use crate::model::toleration::daemon_pod_tolerations;
+use crate::rollout::revision;
 use crate::rollout::rollout_budget::names;
 
 /// Where a new pod would not fit beside the one that is there: a rollout with maxSurge would stop.
@@ -82,6 +85,54 @@ pub fn hash_collisions(subject: &Subject) -> Option<Found> {
         "the hash of a new template was that of another revision {count} times; the controller gave it another, nothing is to be done"
     );
     Some(Found::new(message).evidence(subject, "status.collisionCount", count))
+}
+
+/// Pods of the namespace that the selector selects and that are not the DaemonSet's.
+///
+/// Upstream: `ClaimPods` of `pkg/controller/controller_ref_manager.go` (v1.37.2) adopts those that
+/// nobody owns and leaves the others alone.
+pub fn foreign_pods(subject: &Subject) -> Option<Found> {
+    let meta = &subject.ds.metadata;
+    let selector = subject.ds.spec.selector.as_ref().filter(|s| !is_empty(s))?;
+    let foreign = |p: &&Pod| p.metadata.namespace == meta.namespace && !owns(subject.ds, p) && selects(selector, &p.metadata.labels);
+    let pods: Vec<&Pod> = subject.snapshot.pods.iter().filter(foreign).collect();
+    let first = pods.first()?;
+    let owner = |p: &&Pod| p.metadata.controller().map_or("nobody".to_string(), |o| format!("{} {}", o.kind, o.name));
+    let owners: BTreeSet<String> = pods.iter().map(owner).collect();
+    let owners: Vec<&str> = owners.iter().map(String::as_str).collect();
+    let message = format!(
+        "{} more of the namespace's pods match the selector and belong to {}: whatever goes by labels takes them for this DaemonSet's; a pod \
+         that nobody owns is adopted, and one pod too many on a node is deleted",
+        pods.len(),
+        names(&owners)
+    );
+    let mut found = Found::new(message);
+    found.evidence = vec![Evidence::new(format!("Pod/{}", first.full_name()), "metadata.ownerReferences", owner(first))];
+    Some(found)
+}
+
+/// Other revisions of the DaemonSet with the data of the current one. The controller keeps the
+/// newest, gives its hash to the pods of the others and deletes those (`dedupCurHistories`).
+pub fn duplicate_revisions(subject: &Subject) -> Option<Found> {
+    let current = subject.hash.and_then(|hash| revision::find(subject, hash)).filter(|r| !r.data.0.is_null())?;
+    let own = subject.snapshot.controller_revisions.iter().filter(|r| owns_revision(subject.ds, r));
+    let same: Vec<&str> =
+        own.filter(|r| r.metadata.name != current.metadata.name && r.data == current.data).map(|r| r.metadata.name.as_str()).collect();
+    if same.is_empty() {
+        return None;
+    }
+    let message = format!(
+        "revision {} holds the same template as the current one, {}: the controller gives its pods the current hash and deletes it when it \
+         next looks; if it stays, the controller does not run or may not delete",
+        names(&same),
+        current.metadata.name
+    );
+    let mut found = Found::new(message);
+    found.evidence = same
+        .iter()
+        .map(|name| Evidence::new(format!("ControllerRevision/{}/{name}", current.metadata.namespace), "data", "as the current one's"))
+        .collect();
+    Some(found)
 }
 
 /// Revisions with the DaemonSet's labels that no controller owns.

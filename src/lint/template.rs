@@ -52,6 +52,18 @@ pub fn unpinned_image(subject: &Subject) -> Option<Found> {
     Some(Found::new(message).evidence(subject, "spec.template.spec.containers[*].image", images))
 }
 
+/// A main container that is not started again whenever it ends: the pod then ends, too, and the
+/// controller replaces it, with a back-off.
+pub fn container_restart_policy(subject: &Subject) -> Option<Found> {
+    let other = |c: &&Container| c.restart_policy.as_deref().is_some_and(|p| p != "Always") || !c.restart_policy_rules.is_empty();
+    let names = list(containers(subject).filter(other).map(|c| c.name.as_str()))?;
+    let message = format!(
+        "container {names} has a restart policy of its own: when it ends it may stay down, and once all have ended the controller \
+         replaces the pod, with a growing back-off"
+    );
+    Some(Found::new(message).evidence(subject, "spec.template.spec.containers[*].restartPolicy", names))
+}
+
 /// Only the taint that Kubernetes 1.24 and later no longer set.
 pub fn legacy_master_toleration(subject: &Subject) -> Option<Found> {
     const OLD: &str = "node-role.kubernetes.io/master";

@@ -418,9 +418,10 @@ impl Pod {
         self.metadata.full_name()
     }
 
-    /// Who made the pod: `namespace/owner` of its controller, else its own `namespace/name`.
+    /// How the pod is named as what stands in the way: `namespace/daemonset` for the pod of a
+    /// DaemonSet, which has one on every node, else its own `namespace/name`.
     pub fn owner_name(&self) -> String {
-        match self.metadata.controller() {
+        match self.metadata.controller().filter(|owner| owner.kind == "DaemonSet") {
             Some(owner) => format!("{}/{}", self.metadata.namespace, owner.name),
             None => self.full_name(),
         }

@@ -6,6 +6,7 @@ use super::Style;
 use super::layout::span;
 use super::palette::Role;
 use super::screen::Screen;
+use crate::cause::alert::{self, Alert};
 use crate::cause::{Entry, Stage, registry};
 
 /// A stage in words.
@@ -59,6 +60,14 @@ pub fn page(out: &mut impl Write, entry: &Entry, style: &Style) -> io::Result<()
     }
     flush(&mut screen, &mut paragraph)?;
     let named = also(entry);
+    let alerts = alert::alerts_of(entry);
+    if !alerts.is_empty() {
+        screen.blank()?;
+        screen.line(0, &[span(Role::Strong, "Alerts that it answers")])?;
+        for alert in alerts {
+            screen.wrapped(2, 4, &[span(Role::Plain, alert.name), span(Role::Faint, format!(": {}", alert.runbook()))])?;
+        }
+    }
     screen.blank()?;
     if !named.is_empty() {
         screen.wrapped(0, 10, &[span(Role::Strong, "Also see  "), span(Role::Plain, named.join(", "))])?;
@@ -77,13 +86,36 @@ fn flush<W: Write>(screen: &mut Screen<W>, paragraph: &mut String) -> io::Result
     Ok(())
 }
 
+/// Writes what an alert watches, and the codes that answer it.
+pub fn alert(out: &mut impl Write, alert: &Alert, style: &Style) -> io::Result<()> {
+    let mut screen = Screen::new(out, style);
+    screen.wrapped(0, 2, &[span(Role::Strong, alert.name), span(Role::Plain, ": an alert of the Kubernetes monitoring mixin")])?;
+    screen.wrapped(0, 2, &[span(Role::Faint, alert.runbook())])?;
+    screen.blank()?;
+    screen.line(0, &[span(Role::Strong, "What it watches")])?;
+    screen.wrapped(2, 2, &[span(Role::Plain, alert.watches)])?;
+    screen.blank()?;
+    screen.line(0, &[span(Role::Strong, "How to ask")])?;
+    screen.command(4, "kubectl ds-doctor DAEMONSET -n NAMESPACE")?;
+    screen.blank()?;
+    screen.line(0, &[span(Role::Strong, "Codes that answer it")])?;
+    codes(&mut screen, &alert.entries())
+}
+
 /// Writes every code with its meaning in one line, by stage.
 pub fn list(out: &mut impl Write, style: &Style) -> io::Result<()> {
     let mut screen = Screen::new(out, style);
-    let entries = registry::entries();
+    codes(&mut screen, &registry::entries())?;
+    screen.blank()?;
+    let hint = "kubectl ds-doctor --explain CODE says what a code means, how to check it by hand and how to fix it; it takes the names of \
+        Prometheus alerts, too, such as KubeDaemonSetRolloutStuck";
+    screen.wrapped(0, 2, &[span(Role::Faint, hint)])
+}
+
+fn codes<W: Write>(screen: &mut Screen<W>, entries: &[&Entry]) -> io::Result<()> {
     let longest = entries.iter().map(|e| e.code.len()).max().unwrap_or(0);
     let mut stage = None;
-    for entry in &entries {
+    for entry in entries {
         if stage != Some(entry.stage) {
             if stage.is_some() {
                 screen.blank()?;
@@ -94,7 +126,5 @@ pub fn list(out: &mut impl Write, style: &Style) -> io::Result<()> {
         let line = [span(Role::Command, format!("{:longest$}", entry.code)), span(Role::Plain, format!("  {}", entry.summary))];
         screen.wrapped(2, longest + 4, &line)?;
     }
-    screen.blank()?;
-    let hint = "kubectl ds-doctor --explain CODE says what a code means, how to check it by hand and how to fix it";
-    screen.wrapped(0, 2, &[span(Role::Faint, hint)])
+    Ok(())
 }

@@ -10,11 +10,15 @@ use crate::report::{Report, ReportList};
 
 /// Writes one report, or a list of several.
 pub fn render(out: &mut impl Write, reports: &[Report], list: bool) -> io::Result<()> {
-    let mut serializer = Serializer::with_formatter(&mut *out, Escaping(PrettyFormatter::new()));
     match reports {
-        [report] if !list => report.serialize(&mut serializer)?,
-        reports => ReportList::new(reports).serialize(&mut serializer)?,
+        [report] if !list => value(out, report),
+        reports => value(out, &ReportList::new(reports)),
     }
+}
+
+/// Writes any part of the contract.
+pub fn value(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(&mut *out, Escaping(PrettyFormatter::new())))?;
     writeln!(out)
 }
 

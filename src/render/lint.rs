@@ -3,12 +3,19 @@
 use std::io::{self, Write};
 
 use super::Style;
-use super::layout::span;
+use super::layout::{Span, span};
 use super::palette::Role;
 use super::screen::Screen;
 use super::text::tag;
 use super::words::count;
+use crate::lint::Advice;
 use crate::report::Report;
+
+/// The advice's code behind its weight: a warning if it bears on what is wrong now.
+fn mark(advice: &Advice) -> Span {
+    let (role, symbol) = if advice.bears_on.is_empty() { (Role::Plain, "·") } else { (Role::Warning, "!") };
+    span(role, format!("{symbol} {}", advice.code))
+}
 
 /// Writes the advice of every report.
 pub fn render(out: &mut impl Write, reports: &[Report], style: &Style) -> io::Result<()> {
@@ -21,11 +28,7 @@ pub fn render(out: &mut impl Write, reports: &[Report], style: &Style) -> io::Re
         let name = format!("{}/{}", report.daemon_set.namespace, report.daemon_set.name);
         screen.wrapped(0, 2, &[span(Role::Plain, "DaemonSet "), span(Role::Strong, name), span(Role::Plain, format!(": {sum}"))])?;
         for advice in &report.advice {
-            screen.wrapped(
-                0,
-                4,
-                &[span(Role::Warning, format!("! {}", advice.code)), span(Role::Plain, format!("  {}", advice.message))],
-            )?;
+            screen.wrapped(0, 4, &[mark(advice), span(Role::Plain, format!("  {}", advice.message))])?;
             let places: Vec<String> = advice.evidence.iter().map(|e| format!("{} {}", e.object, e.field)).collect();
             if !places.is_empty() {
                 screen.wrapped(4, 6, &[span(Role::Faint, format!("seen: {}", places.join("; ")))])?;

@@ -9,11 +9,11 @@ use super::layout::{span, width};
 use super::palette::{Role, role, symbol};
 use super::screen::{Row, Screen};
 use super::words::{age, count, names, number, situation, states};
-use crate::cause::{Cause, RemedyKind, Severity};
+use crate::cause::{Cause, RemedyKind, Severity, Stage};
 use crate::controller::recount::Counters;
 use crate::report::grouping::{Group, Shared, Tried, Variant, groups};
 use crate::report::scheduler_words::disagreement;
-use crate::report::{Outcome, Report, State};
+use crate::report::{NodeReport, Outcome, Report, State};
 
 /// Sentences that differ between the nodes of a group and are shown.
 const VARIANTS: usize = 3;
@@ -182,6 +182,10 @@ pub fn rollout<W: Write>(screen: &mut Screen<W>, report: &Report) -> io::Result<
     let held = match (blocked.len(), waiting.len()) {
         (0, 0) => None,
         (0, _) => Some(format!("{} {waits}", names(&waiting, room))),
+        (n, 0) if r.max_surge.is_some_and(|s| s > 0) => {
+            let (pods, old) = if n == 1 { ("pod", "the old one stays") } else { ("pods", "the old ones stay") };
+            Some(format!("the new {pods} on {} cannot take over yet: {old}", names(&blocked, room)))
+        }
         (_, 0) => Some(format!("unavailable: {}", names(&blocked, room))),
         (n, _) => {
             let allowed = r.max_surge.filter(|s| *s > 0).or(r.max_unavailable).unwrap_or(0);
@@ -366,7 +370,9 @@ fn disagreements<W: Write>(screen: &mut Screen<W>, group: &Group) -> io::Result<
 }
 
 fn preemption<W: Write>(screen: &mut Screen<W>, group: &Group) -> io::Result<()> {
-    let known: Vec<_> = group.nodes.iter().filter_map(|n| n.preemption.as_ref().map(|p| (n.name.as_str(), p))).collect();
+    // Of a pod that has its place it is no matter whether another would find one.
+    let waits = |n: &&&NodeReport| n.causes.iter().any(|c| c.stage == Stage::Scheduling);
+    let known: Vec<_> = group.nodes.iter().filter(waits).filter_map(|n| n.preemption.as_ref().map(|p| (n.name.as_str(), p))).collect();
     let Some((_, first)) = known.first() else { return Ok(()) };
     let possible: Vec<&str> = known.iter().filter(|(_, p)| p.possible).map(|(n, _)| *n).collect();
     let text = if possible.is_empty() {

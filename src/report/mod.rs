@@ -338,3 +338,42 @@ impl<'a> ReportList<'a> {
         ReportList { api_version: API_VERSION, kind: "DaemonSetReportList", items }
     }
 }
+
+/// The advice on several DaemonSets (`--lint`).
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AdviceList<'a> {
+    /// [`API_VERSION`].
+    pub api_version: &'static str,
+    /// `DaemonSetAdviceList`.
+    pub kind: &'static str,
+    /// One item for each DaemonSet.
+    pub items: Vec<DaemonSetAdvice<'a>>,
+}
+
+/// The advice on one DaemonSet.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DaemonSetAdvice<'a> {
+    /// Its namespace.
+    pub namespace: &'a str,
+    /// Its name.
+    pub name: &'a str,
+    /// The advice, by code.
+    pub advice: &'a [crate::lint::Advice],
+    /// What could not be read.
+    pub missing: &'a [Missing],
+}
+
+impl<'a> AdviceList<'a> {
+    /// The advice of these reports.
+    pub fn new(reports: &'a [Report]) -> Self {
+        let of = |r: &'a Report| DaemonSetAdvice {
+            namespace: &r.daemon_set.namespace,
+            name: &r.daemon_set.name,
+            advice: &r.advice,
+            missing: &r.missing,
+        };
+        AdviceList { api_version: API_VERSION, kind: "DaemonSetAdviceList", items: reports.iter().map(of).collect() }
+    }
+}

@@ -2,25 +2,30 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::cause::command::command;
-use crate::cause::{Cause, Entry, Remedy, RemedyKind, Severity};
+use crate::cause::{Cause, Entry, Severity};
 use crate::controller::should_run::Decision;
 use crate::diagnose::Subject;
 use crate::report::{NodeReport, Rollout};
+use rollback::Advice;
 use rollout_budget::{Place, Places};
 
+#[cfg(test)]
+mod bed;
 pub mod changes;
 pub mod correlation;
 pub mod old_revision;
 pub mod progress;
 pub mod revision;
+pub mod rollback;
 pub mod rollout_budget;
+pub mod rollout_idle;
 pub mod rollout_on_delete;
 pub mod rollout_surge_blocked;
 pub mod status;
 
 /// The pages of this folder's codes.
-pub static ENTRIES: &[&Entry] = &[&old_revision::ENTRY, &rollout_budget::ENTRY, &rollout_on_delete::ENTRY, &rollout_surge_blocked::ENTRY];
+pub static ENTRIES: &[&Entry] =
+    &[&old_revision::ENTRY, &rollout_budget::ENTRY, &rollout_idle::ENTRY, &rollout_on_delete::ENTRY, &rollout_surge_blocked::ENTRY];
 
 /// Completes the rollout's part of the report: the budget, who uses it up, what waits, and the
 /// causes that follow.
@@ -41,7 +46,12 @@ pub fn assess<'a>(
         rollout.waiting = places.map_or_else(Vec::new, |p| owned(p.of(&[Place::Old, Place::Replaceable])));
         causes.extend(cause);
     } else if let (Some(places), Some(unavailable), Some(surge)) = (places, rollout.max_unavailable, rollout.max_surge) {
-        rolling(subject, &places, (unavailable, surge), nodes, rollout, causes);
+        let lost = places.lost(subject);
+        // With a surge, old pods where none is wanted any more are let go by themselves.
+        let wanted = |node: &str| surge == 0 || decisions.get(node).is_some_and(|d| d.should_run);
+        let places = places.without_old(|node| !wanted(node));
+        rolling(subject, &places, &lost, (unavailable, surge), nodes, rollout, causes);
+        rollback::offer_where_all_fail(subject, &places, nodes);
     } else if rollout.phase != "unobserved" {
         rollout.phase = "unknown";
     }
@@ -63,6 +73,7 @@ pub fn assess<'a>(
 fn rolling(
     subject: &Subject,
     places: &Places,
+    lost: &[&str],
     (max_unavailable, max_surge): (i64, i64),
     nodes: &[NodeReport],
     rollout: &mut Rollout,
@@ -91,9 +102,19 @@ fn rolling(
     }
     if !surge && !waiting.is_empty() && count(blockers.len()) >= allowed {
         let mut cause = rollout_budget::cause(subject, &blockers, allowed, &waiting, stuck);
-        // Going back helps only where it is new pods that fail.
-        if places.of(&[Place::New]).into_iter().any(hard) {
-            cause.remedies.extend(undo(subject));
+        let unwanted = |name: &&&str| nodes.iter().any(|n| n.name == **name && n.should_run == Some(false));
+        let unwanted: Vec<&str> = blockers.iter().filter(unwanted).copied().collect();
+        if !unwanted.is_empty() {
+            let counts = if unwanted.len() == 1 { "counts" } else { "count" };
+            let names = rollout_budget::names(&unwanted);
+            cause.message.push_str(&format!("; {names} {counts} although no pod is wanted there any more"));
+        }
+        match rollback::advice(subject, places, nodes) {
+            Advice::Offer(remedy) => cause.remedies.push(remedy),
+            Advice::Alike(code) => {
+                cause.message.push_str(&format!("; pods of the old revision fail alike ({code}): going back cures nothing"))
+            }
+            Advice::None => {}
         }
         causes.push(cause);
     }
@@ -104,28 +125,27 @@ fn rolling(
         if !blocked.is_empty() {
             let codes: Vec<&str> = codes.into_iter().collect();
             let mut cause = rollout_surge_blocked::cause(subject, &blocked, &codes, allowed, stuck);
-            cause.remedies.extend(undo(subject));
+            cause.remedies.push(match rollback::advice(subject, places, nodes) {
+                Advice::Offer(remedy) => remedy,
+                _ => rollout_surge_blocked::old_pod_first(subject),
+            });
             causes.push(cause);
         }
+        if !lost.is_empty() {
+            causes.push(rollout_surge_blocked::lost(subject, lost));
+        }
+    }
+    let open = if surge && !lost.is_empty() { Vec::new() } else { places.open(surge, allowed) };
+    let idle = |stalled: &i64| stalled.saturating_sub(patience) > progress::DEADLINE;
+    let acted_on = rollout.phase != "unobserved" && !subject.ds.metadata.is_terminating();
+    if let Some(stalled) = stalled.filter(idle).filter(|_| acted_on && !open.is_empty()) {
+        causes.push(rollout_idle::cause(subject, &open, stalled));
     }
 }
 
 /// True if what keeps the node's pod from being available does not pass by itself.
 fn is_failing(node: &NodeReport) -> bool {
     node.causes.iter().any(|c| c.severity == Severity::Error && c.code != old_revision::ENTRY.code)
-}
-
-/// Back to the revision before the current one, if it is still there.
-fn undo(subject: &Subject) -> Option<Remedy> {
-    let meta = &subject.ds.metadata;
-    let to = revision::previous(subject)?.revision;
-    let line = ["kubectl", "-n", &meta.namespace, "rollout", "undo", &format!("ds/{}", meta.name), &format!("--to-revision={to}")];
-    Some(Remedy {
-        title: format!("if the new revision is bad, roll back to revision {to}"),
-        kind: RemedyKind::Daemonset,
-        command: Some(command(line)),
-        effect: None,
-    })
 }
 
 fn owned(names: Vec<&str>) -> Vec<String> {

@@ -34,7 +34,9 @@ pub fn phase(places: &Places, surge: bool, allowed: i64, stalled: i64, hard: imp
     let allowed = usize::try_from(allowed.max(1)).unwrap_or(usize::MAX);
     let waiting = places.of(&[Place::Old, Place::Replaceable]);
     let blockers = if surge { places.surging() } else { places.unavailable() };
-    let blocked = blockers.iter().filter(|n| hard(n)).count();
+    // An old pod that is not available is replaced at once, whatever ails it.
+    let replaceable = places.of(&[Place::Replaceable]);
+    let blocked = blockers.iter().filter(|n| hard(n) && !replaceable.contains(n)).count();
     if waiting.is_empty() && places.of(&[Place::Changing]).is_empty() {
         // Every pod is new: what is left is that they become available.
         let open = places.unavailable();
@@ -55,7 +57,7 @@ mod tests {
 
     #[test]
     fn stuck_is_told_from_slow() {
-        use Place::{Changing, Done, New, Old, Vacant};
+        use Place::{Changing, Done, New, Old, Replaceable, Vacant};
         let none: &[&str] = &[];
         for (places, surge, allowed, stalled, hard, want) in [
             (vec![Done, Done], false, 1, 9999, none, "complete"),
@@ -67,6 +69,8 @@ mod tests {
             (vec![New, Done], false, 1, 10, &["n0"], "updated"),
             (vec![New, Done], false, 1, 601, none, "updated"),
             (vec![New, Done], false, 1, 10, none, "progressing"),
+            (vec![Replaceable, Old], false, 1, 10, &["n0"], "progressing"),
+            (vec![Replaceable, Old], false, 1, 601, &["n0"], "stuck"),
             (vec![Changing, Changing], true, 2, 10, &["n0", "n1"], "stuck"),
             (vec![Changing, Done], true, 2, 10, &["n0"], "stuck"),
             (vec![Changing, Done], true, 2, 10, none, "progressing"),

@@ -38,7 +38,6 @@ minutes (as long as a Deployment waits by default) and minReadySeconds.
 ## How to fix it
 Mend the pods that use the budget up; each has its own cause in the report. If the new revision is bad, roll back: `kubectl rollout undo`.
 If they are bad nodes, mend or delete the nodes, or raise maxUnavailable for the time being.
-Answers the alert KubeDaemonSetRolloutStuck.
 ",
 };
 
@@ -90,6 +89,26 @@ impl<'a> Places<'a> {
     /// The nodes that use maxSurge up.
     pub fn surging(&self) -> Vec<&'a str> {
         self.of(&[Place::Changing, Place::Excess])
+    }
+
+    /// The nodes whose old pod the controller may replace at once: those that are not available, and
+    /// all others while fewer than `allowed` use the budget up.
+    pub fn open(&self, surge: bool, allowed: i64) -> Vec<&'a str> {
+        let used = if surge { self.surging().len() } else { self.unavailable().len() };
+        let room = i64::try_from(used).is_ok_and(|used| used < allowed);
+        self.of(if room { &[Place::Old, Place::Replaceable] } else { &[Place::Replaceable] })
+    }
+
+    /// The same without those of these nodes that have an old pod alone.
+    pub fn without_old(&self, leave: impl Fn(&str) -> bool) -> Places<'a> {
+        let stays = |(node, place): &(&&'a str, &Place)| !(matches!(place, Place::Old | Place::Replaceable) && leave(node));
+        Places(self.0.iter().filter(stays).map(|(n, p)| (*n, *p)).collect())
+    }
+
+    /// The nodes that do not exist and have an old pod bound to them, and no new one.
+    pub fn lost(&self, subject: &Subject<'a>) -> Vec<&'a str> {
+        let known: BTreeSet<&str> = subject.nodes.iter().map(|i| i.node.name()).collect();
+        self.of(&[Place::Old, Place::Replaceable]).into_iter().filter(|n| !known.contains(n)).collect()
     }
 
     /// The nodes whose pod waits to be replaced.
@@ -215,6 +234,35 @@ mod tests {
         assert_eq!(places.waiting(), ["old"]);
         assert_eq!(places.unavailable().len(), 10);
         assert_eq!(places.surging(), ["changing", "three", "two-new", "two-old"]);
+    }
+
+    #[test]
+    fn the_budget_is_told_with_who_uses_it_up() {
+        use crate::rollout::bed::report;
+        for (max, pods, want) in [
+            (
+                json!(1),
+                vec![("a", "nc"), ("b", "oa"), ("c", "oa")],
+                "1/1 a is unavailable, as many as maxUnavailable 1 allows: b and c wait for an update",
+            ),
+            (
+                json!("40%"),
+                vec![("a", "nc"), ("b", "oad"), ("c", "oa")],
+                "2/2 a and b are unavailable, as many as maxUnavailable 2 allows: c waits for an update",
+            ),
+            (
+                json!(1),
+                vec![("a", "na"), ("tainted", "oad"), ("c", "oa")],
+                "1/1 tainted is unavailable, as many as maxUnavailable 1 allows: c waits for an update; tainted counts although no pod is wanted there any more",
+            ),
+            (json!(2), vec![("a", "nc"), ("b", "oa")], ""),
+            (json!(1), vec![("a", "nc"), ("b", "na")], ""),
+        ] {
+            let report = report(json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": max}}), &pods);
+            let found =
+                report.causes.iter().find(|c| c.code == ENTRY.code).map_or(String::new(), |c| format!("{} {}", c.detail, c.message));
+            assert_eq!(found, want, "{max} {pods:?}");
+        }
     }
 
     #[test]

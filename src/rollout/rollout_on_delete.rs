@@ -29,7 +29,6 @@ stays as it is until somebody deletes the pods, node by node. `kubectl rollout s
 ## How to fix it
 Delete the old pods one after the other, those that are not ready first, and wait for each new pod to be ready. Or change the strategy to
 RollingUpdate.
-Answers the alert KubeDaemonSetRolloutStuck, which fires for as long as old pods remain.
 ",
 };
 
@@ -43,12 +42,9 @@ pub fn cause(subject: &Subject) -> Option<Cause> {
     old.sort_by_key(|(node, pod)| (subject.is_available(pod), *node, pod.metadata.name.as_str()));
     let (_, first) = old.first()?;
     let nodes: Vec<&str> = old.iter().map(|(node, _)| *node).collect();
-    let (are, s) = if old.len() == 1 { ("is", "") } else { ("are", "s") };
-    let message = format!(
-        "the strategy is OnDelete and {} pod{s} {are} of an older revision: they stay until they are deleted ({})",
-        old.len(),
-        names(&nodes)
-    );
+    let (pods_are, stay) =
+        if old.len() == 1 { ("pod is", "it stays until it is deleted") } else { ("pods are", "they stay until they are deleted") };
+    let message = format!("the strategy is OnDelete and {} {pods_are} of an older revision: {stay} ({})", old.len(), names(&nodes));
     let meta = &subject.ds.metadata;
     Some(
         Cause::new(&ENTRY, "", message)
@@ -66,4 +62,36 @@ pub fn cause(subject: &Subject) -> Option<Cause> {
                 effect: None,
             }),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rollout::bed::{report, workload};
+    use serde_json::json;
+
+    #[test]
+    fn old_pods_wait_for_somebody_to_delete_them() {
+        for (pods, said, order) in [
+            (vec![("a", "na"), ("b", "na")], None, vec![]),
+            (vec![("a", "oa"), ("b", "na")], Some("1 pod is of an older revision: it stays until it is deleted (a)"), vec!["p0"]),
+            // Those that serve nobody come first, those on their way out are none.
+            (
+                vec![("a", "oa"), ("b", "oc"), ("c", "oad")],
+                Some("2 pods are of an older revision: they stay until they are deleted (b and a)"),
+                vec!["p1", "p0"],
+            ),
+        ] {
+            let report = report(json!({"type": "OnDelete"}), &pods);
+            let found = workload(&report);
+            assert_eq!(
+                found.iter().map(|(code, _)| *code).collect::<Vec<_>>(),
+                if said.is_some() { vec!["RolloutOnDelete"] } else { vec![] }
+            );
+            assert_eq!(report.rollout.phase, if said.is_some() { "waiting-for-delete" } else { "complete" }, "{pods:?}");
+            let Some(said) = said else { continue };
+            assert!(found[0].1.ends_with(said), "{}", found[0].1);
+            assert_eq!(report.causes[0].evidence[1].value, json!(order));
+            assert!(report.causes[0].remedies[0].command.as_deref().unwrap().ends_with(order[0]));
+        }
+    }
 }

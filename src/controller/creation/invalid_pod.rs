@@ -3,7 +3,7 @@
 //! Upstream: `ValidatePodCreate` of `pkg/apis/core/validation/validation.go` (v1.37.2): what only
 //! shows on the pod, such as a request above a limit that a LimitRange set.
 
-use super::refusal;
+use super::{limit_range, refusal};
 use crate::cause::{Cause, Entry, Stage};
 use crate::diagnose::Subject;
 use crate::model::object::LabelSelector;
@@ -36,6 +36,12 @@ Change the named field in the template; for a request above a limit, set the lim
 /// Reads upstream's text.
 pub fn from_event(subject: &Subject, text: &str) -> Option<Vec<Cause>> {
     let (_, rest) = text.split_once("\" is invalid: ")?;
+    if rest.contains("must be less than or equal to") {
+        let by_defaults = limit_range::defaults_below_requests(subject);
+        if !by_defaults.is_empty() {
+            return Some(by_defaults);
+        }
+    }
     let rest = rest.trim_start_matches('[');
     let field = rest.split(": ").next().unwrap_or_default();
     Some(vec![cause(subject, field, rest)])
@@ -50,7 +56,10 @@ fn cause(subject: &Subject, field: &str, words: &str) -> Cause {
 pub fn foreseen(subject: &Subject) -> Vec<Cause> {
     let spec = &subject.fresh.spec;
     let mut found: Vec<(String, String)> = Vec::new();
-    requests_above_limits(spec, &mut found);
+    // A limit that a LimitRange set too low is told as that range's.
+    if limit_range::defaults_below_requests(subject).is_empty() {
+        requests_above_limits(spec, &mut found);
+    }
     pod_level_resources(subject, &mut found);
     duplicate_host_ports(spec, &mut found);
     if spec.host_users == Some(false) && spec.host_network {

@@ -19,7 +19,7 @@ pub static ENTRY: Entry = Entry {
     doc: "\
 ## What it means
 A LimitRange of the namespace sets a minimum, a maximum or a ratio of limit to request, per container or per pod, and the template does not
-keep to it. The API server refuses the pod.
+keep to it; or it gives a container that sets no limit a default limit below the container's request. The API server refuses the pod.
 
 ## How it is recognised
 A FailedCreate event says `maximum`, `minimum` or `max limit to request ratio`; the bounds are checked against the template (with the
@@ -30,7 +30,7 @@ LimitRange's own defaults), too, so the cause is found after the event has expir
     kubectl -n NAMESPACE get ds NAME -o jsonpath='{.spec.template.spec.containers[*].resources}'
 
 ## How to fix it
-Change the template's requests and limits, or the LimitRange. A maximum without limit in the template is filled in by the LimitRange itself.
+Change the template's requests and limits, or the LimitRange; set limits of your own where its defaults are too low. A maximum without limit in the template is filled in by the LimitRange itself.
 ",
 };
 
@@ -84,7 +84,43 @@ pub fn foreseen(subject: &Subject) -> Vec<Cause> {
             .evidence(object, b.field, b.bound.to_string())
             .evidence(subject.object(), b.what, b.value.map(|v| v.to_string()))
     };
-    broken(subject).into_iter().map(cause).collect()
+    broken(subject).into_iter().map(cause).chain(defaults_below_requests(subject)).collect()
+}
+
+/// The defaults that make the pod invalid: a limit that the template does not set, below what the
+/// container requests. The API server blames the request then, and does not name the LimitRange.
+pub fn defaults_below_requests(subject: &Subject) -> Vec<Cause> {
+    let (template, made) = (&subject.ds.spec.template.spec, &subject.fresh.spec);
+    let pairs = template.containers.iter().zip(&made.containers).chain(template.init_containers.iter().zip(&made.init_containers));
+    let mut causes: Vec<Cause> = Vec::new();
+    for (own, made) in pairs {
+        for (resource, request) in made.resources.requests.iter().filter(|(r, _)| !own.resources.limits.contains_key(*r)) {
+            let Some(limit) = made.resources.limits.get(resource).filter(|l| *l < request) else { continue };
+            let default = |r: &&LimitRange| {
+                r.spec
+                    .limits
+                    .iter()
+                    .position(|i| i.r#type == "Container" && i.default.get(resource) == Some(limit))
+                    .map(|i| (r.metadata.name.clone(), i))
+            };
+            let Some((range, item)) = ranges(subject).find_map(|r| default(&r)) else { continue };
+            let message = format!(
+                "LimitRange {range} gives container {} a default limit of {limit} {resource}, below its request of {request}: the pod is not valid",
+                own.name
+            );
+            let cause = refusal(&ENTRY, format!("{range} {resource}"), message)
+                .evidence(
+                    format!("LimitRange/{}/{range}", subject.ds.metadata.namespace),
+                    format!("spec.limits[{item}].default[{resource}]"),
+                    limit.to_string(),
+                )
+                .evidence(subject.object(), format!("request {resource} of container {}", own.name), request.to_string());
+            if !causes.iter().any(|c| c.detail == cause.detail) {
+                causes.push(cause);
+            }
+        }
+    }
+    causes
 }
 
 fn ranges<'a>(subject: &'a Subject) -> impl Iterator<Item = &'a LimitRange> {
@@ -200,4 +236,42 @@ fn broken(subject: &Subject) -> Vec<Broken> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::controller::creation::invalid_pod;
+    use crate::model::snapshot::Snapshot;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn a_default_limit_below_the_request_is_the_ranges_fault() {
+        let words = "Pod \"a-x\" is invalid: spec.containers[0].resources.requests: Invalid value: \"500m\": must be less than or equal to cpu limit of 200m";
+        let ranged = json!({"type": "Container", "default": {"cpu": "200m"}});
+        for (resources, item, want) in [
+            (json!({"requests": {"cpu": "500m"}}), &ranged, "CreateLimitRange defaults cpu"),
+            (
+                json!({"requests": {"cpu": "500m"}, "limits": {"cpu": "200m"}}),
+                &ranged,
+                "CreateInvalid spec.containers[0].resources.requests",
+            ),
+            (json!({"requests": {"cpu": "100m"}}), &ranged, ""),
+            (json!({"requests": {"cpu": "500m"}}), &Value::Null, ""),
+        ] {
+            let mut snapshot = Snapshot::default();
+            if !item.is_null() {
+                let range = json!({"metadata": {"name": "defaults", "namespace": "ns"}, "spec": {"limits": [item]}});
+                snapshot.objects.limit_ranges.items.push(serde_json::from_value(range).unwrap());
+            }
+            let container = json!({"name": "agent", "image": "x:1", "resources": resources});
+            let ds = json!({"metadata": {"name": "ds", "namespace": "ns"}, "spec": {"template": {"spec": {"containers": [container]}}}});
+            let ds = serde_json::from_value(ds).unwrap();
+            let subject = Subject::new(&snapshot, &ds);
+            let named = |causes: Vec<Cause>| causes.iter().map(|c| format!("{} {}", c.code, c.detail)).collect::<Vec<_>>().join("; ");
+            assert_eq!(named(crate::controller::creation::foreseen(&subject)), want, "{resources}");
+            let from_event = named(invalid_pod::from_event(&subject, words).unwrap());
+            assert_eq!(from_event.starts_with("CreateLimitRange"), want.starts_with("CreateLimitRange"), "{from_event}");
+        }
+    }
 }

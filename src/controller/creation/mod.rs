@@ -102,16 +102,16 @@ pub fn causes(subject: &Subject) -> Vec<Cause> {
         return causes;
     }
     let mut causes = refused(subject);
-    for foreseen in FORESEEN {
-        for cause in foreseen(subject) {
-            // The event has the last word on what it names; the objects add what it does not.
-            if !causes.iter().any(|c| c.code == cause.code) {
-                causes.push(cause);
-            }
-        }
-    }
+    // The events have the last word on what they name; the objects add what they do not.
+    let told: Vec<&str> = causes.iter().map(|c| c.code).collect();
+    causes.extend(FORESEEN.iter().flat_map(|f| f(subject)).filter(|c| !told.contains(&c.code)));
     if causes.is_empty() {
         causes.extend(controller_silent::cause(subject));
+    }
+    // What only counts if the server has the plugin, or no condition excepts the pod, is believed last.
+    if causes.is_empty() {
+        causes.extend(node_selector_conflict::foreseen(subject));
+        causes.extend(webhook::foreseen(subject));
     }
     if causes.is_empty() {
         causes.extend(failed_pod_backoff::cause(subject));

@@ -20,7 +20,8 @@ same label, the pod is refused.
 
 ## How it is recognised
 A FailedCreate event says that the pod's node label selector conflicts with its namespace's; the annotation
-`scheduler.alpha.kubernetes.io/node-selector` of the namespace has the other value.
+`scheduler.alpha.kubernetes.io/node-selector` of the namespace has the other value. Where pods are missing and the event has expired, the
+annotation and the template alone tell.
 
 ## How to check by hand
     kubectl get namespace NAMESPACE -o jsonpath='{.metadata.annotations}'
@@ -38,6 +39,13 @@ pub fn from_event(subject: &Subject, text: &str) -> Option<Vec<Cause>> {
     conflict.then(|| vec![cause(subject)])
 }
 
+/// The annotation contradicts the template. Without the admission plugin it means nothing; but then
+/// the pods would be there.
+pub fn foreseen(subject: &Subject) -> Vec<Cause> {
+    let cause = cause(subject);
+    if cause.evidence.is_empty() { Vec::new() } else { vec![cause] }
+}
+
 /// The namespace's selector, as its annotation spells it.
 fn annotated(subject: &Subject) -> Labels {
     let namespace = subject.snapshot.namespace(&subject.ds.metadata.namespace);
@@ -47,7 +55,11 @@ fn annotated(subject: &Subject) -> Labels {
 fn cause(subject: &Subject) -> Cause {
     let own = &subject.ds.spec.template.spec.node_selector;
     let clash: Vec<(String, String)> = annotated(subject).into_iter().filter(|(k, v)| own.get(k).is_some_and(|o| o != v)).collect();
-    let keys: Vec<&str> = clash.iter().map(|(k, _)| k.as_str()).collect();
+    let mut keys: Vec<&str> = clash.iter().map(|(k, _)| k.as_str()).collect();
+    // A single label of the template must be the one, even if the namespace was not read.
+    if keys.is_empty() && own.len() == 1 {
+        keys.extend(own.keys().map(String::as_str));
+    }
     let mut cause =
         refusal(&ENTRY, keys.join(","), "the template's node selector conflicts with that of its namespace, so every pod is refused");
     for (key, value) in &clash {
@@ -58,4 +70,32 @@ fn cause(subject: &Subject) -> Cause {
         );
     }
     cause
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::snapshot::Snapshot;
+    use serde_json::json;
+
+    #[test]
+    fn the_label_in_conflict_is_named() {
+        for (annotation, selector, from_event, foreseen_too) in [
+            (Some("realm=test,tier=web"), json!({"realm": "prod", "tier": "web"}), "realm", true),
+            (Some("realm=test"), json!({"realm": "test"}), "realm", false),
+            (None, json!({"realm": "prod"}), "realm", false),
+            (None, json!({"realm": "prod", "tier": "web"}), "", false),
+        ] {
+            let mut snapshot = Snapshot::default();
+            if let Some(text) = annotation {
+                let namespace = json!({"metadata": {"name": "ns", "annotations": {PLUGIN_ANNOTATION: text}}});
+                snapshot.objects.namespaces.items.push(serde_json::from_value(namespace).unwrap());
+            }
+            let ds = json!({"metadata": {"name": "ds", "namespace": "ns"}, "spec": {"template": {"spec": {"nodeSelector": selector}}}});
+            let ds = serde_json::from_value(ds).unwrap();
+            let subject = Subject::new(&snapshot, &ds);
+            assert_eq!(cause(&subject).detail, from_event, "{selector}");
+            assert_eq!(!foreseen(&subject).is_empty(), foreseen_too, "{selector}");
+        }
+    }
 }

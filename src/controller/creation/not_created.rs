@@ -3,6 +3,8 @@
 use super::refusal;
 use crate::cause::{Cause, Entry, Severity, Stage};
 use crate::diagnose::Subject;
+use crate::model::node::Node;
+use crate::model::time::Time;
 
 /// The page.
 pub static ENTRY: Entry = Entry {
@@ -49,4 +51,38 @@ pub fn cause(subject: &Subject) -> Cause {
         "status.observedGeneration",
         subject.ds.status.observed_generation,
     )
+}
+
+/// The same for a node: one that has only just come is simply to be served yet.
+pub fn on_node(cause: &Cause, node: &Node, now: Time) -> Cause {
+    let mut cause = cause.clone();
+    let made = node.metadata.creation_timestamp.filter(|t| now.seconds_since(*t) < YOUNG_SECONDS);
+    if let Some(made) = made.filter(|_| cause.code == ENTRY.code) {
+        cause.message = format!("the pod has not been created yet; the node came {} ago", now.since(made));
+        cause.severity = Severity::Info;
+        cause = cause.evidence(format!("Node/{}", node.name()), "metadata.creationTimestamp", made.to_string());
+    }
+    cause
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::snapshot::Snapshot;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_new_is_not_wrong_yet() {
+        let now = Time::parse("2026-11-30T12:00:00Z").unwrap();
+        for (ds, node, want) in [
+            ("2026-11-30T11:00:00Z", "2026-11-30T11:00:00Z", Severity::Error),
+            ("2026-11-30T11:00:00Z", "2026-11-30T11:59:50Z", Severity::Info),
+            ("2026-11-30T11:59:50Z", "2026-11-30T11:00:00Z", Severity::Info),
+        ] {
+            let snapshot = Snapshot { now, ..Snapshot::default() };
+            let ds = serde_json::from_value(json!({"metadata": {"name": "ds", "namespace": "ns", "creationTimestamp": ds}})).unwrap();
+            let node = serde_json::from_value(json!({"metadata": {"name": "n1", "creationTimestamp": node}})).unwrap();
+            assert_eq!(on_node(&cause(&Subject::new(&snapshot, &ds)), &node, now).severity, want);
+        }
+    }
 }

@@ -96,27 +96,24 @@ fn check(subject: &Subject) -> Vec<Cause> {
         let object = format!("ResourceQuota/{}", quota.metadata.full_name());
         for (resource, hard) in &quota.status.hard {
             let used = quota.status.used.get(resource).copied().unwrap_or_default();
-            match usage.get(resource) {
-                Some(amount) if used.plus(*amount) > *hard => {
-                    let message = format!("quota {}: {resource} {used} used of {hard}, the pod needs {amount} more", quota.metadata.name);
-                    let mut cause = refusal(&ENTRY, format!("{} {resource}", quota.metadata.name), message);
-                    cause.evidence = vec![
-                        Evidence::new(&object, format!("status.hard[{resource}]"), hard.to_string()),
-                        Evidence::new(&object, format!("status.used[{resource}]"), used.to_string()),
-                        Evidence::new(subject.object(), format!("one pod's {resource}"), amount.to_string()),
-                    ];
-                    causes.push(cause);
-                }
-                None if must_be_set(resource) => {
-                    if let Some(container) = without(spec, resource) {
-                        let message =
-                            format!("quota {} wants {resource} to be set, and container {container} does not", quota.metadata.name);
-                        let cause = refusal(&ENTRY, format!("{} {resource}", quota.metadata.name), message);
-                        causes.push(cause.evidence(&object, format!("status.hard[{resource}]"), hard.to_string()));
-                    }
-                }
-                _ => {}
+            // Upstream asks for what must be set first, and then no more.
+            if must_be_set(resource)
+                && let Some(container) = without(spec, resource)
+            {
+                let message = format!("quota {} wants {resource} to be set, and container {container} does not", quota.metadata.name);
+                let cause = refusal(&ENTRY, format!("{} {resource}", quota.metadata.name), message);
+                causes.push(cause.evidence(&object, format!("status.hard[{resource}]"), hard.to_string()));
+                continue;
             }
+            let Some(amount) = usage.get(resource).filter(|amount| used.plus(**amount) > *hard) else { continue };
+            let message = format!("quota {}: {resource} {used} used of {hard}, the pod needs {amount} more", quota.metadata.name);
+            let mut cause = refusal(&ENTRY, format!("{} {resource}", quota.metadata.name), message);
+            cause.evidence = vec![
+                Evidence::new(&object, format!("status.hard[{resource}]"), hard.to_string()),
+                Evidence::new(&object, format!("status.used[{resource}]"), used.to_string()),
+                Evidence::new(subject.object(), format!("one pod's {resource}"), amount.to_string()),
+            ];
+            causes.push(cause);
         }
     }
     causes

@@ -5,10 +5,14 @@
 
 use super::{between, refusal};
 use crate::cause::{Cause, Entry, Stage};
+use crate::controller::ownership::owns;
 use crate::diagnose::Subject;
-use crate::model::object::LabelSelector;
-use crate::model::policy::ServiceReference;
-use crate::model::selector::selects;
+use crate::model::object::{LabelSelector, Labels, ObjectMeta};
+use crate::model::policy::{EndpointSlice, RuleWithOperations, ServiceReference};
+use crate::model::selector::{is_empty, selects};
+
+/// The label by which a slice says whose endpoints it holds.
+const SERVICE_LABEL: &str = "kubernetes.io/service-name";
 
 /// The page.
 pub static ENTRY: Entry = Entry {
@@ -22,7 +26,8 @@ A webhook whose backend runs as pods that wait for this very DaemonSet (a CNI, s
 
 ## How it is recognised
 A FailedCreate event says `failed calling webhook` or `admission webhook ... denied the request`. The webhook's configuration, its service
-and the service's endpoints are looked up where they could be read.
+and the service's endpoints are looked up where they could be read. Where no event is left and nothing else explains the missing pods, a
+webhook that is asked about pods of this namespace, fails closed and has no ready endpoint is named.
 
 ## How to check by hand
     kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations
@@ -53,72 +58,190 @@ pub fn from_event(subject: &Subject, text: &str) -> Option<Vec<Cause>> {
 }
 
 /// One webhook of either kind of configuration.
-struct Found<'a> {
+struct Webhook<'a> {
+    name: &'a str,
     object: String,
     field: String,
     failure_policy: Option<&'a str>,
     service: Option<&'a ServiceReference>,
+    rules: &'a [RuleWithOperations],
+    namespaces: Option<&'a LabelSelector>,
+    objects: Option<&'a LabelSelector>,
 }
 
-fn find<'a>(subject: &'a Subject, name: &str) -> Option<Found<'a>> {
-    let snapshot = subject.snapshot;
-    for c in snapshot.mutating_webhooks.iter() {
-        if let Some((i, w)) = c.webhooks.iter().enumerate().find(|(_, w)| w.name == name) {
-            return Some(Found {
-                object: format!("MutatingWebhookConfiguration/{}", c.metadata.name),
+fn webhooks<'a>(subject: &Subject<'a>) -> Vec<Webhook<'a>> {
+    macro_rules! of {
+        ($configurations:expr, $kind:literal) => {
+            $configurations.iter().flat_map(|c| c.webhooks.iter().enumerate().map(move |(i, w)| (c, i, w))).map(|(c, i, w)| Webhook {
+                name: &w.name,
+                object: format!("{}/{}", $kind, c.metadata.name),
                 field: format!("webhooks[{i}].failurePolicy"),
                 failure_policy: w.failure_policy.as_deref(),
                 service: w.client_config.service.as_ref(),
-            });
-        }
+                rules: &w.rules,
+                namespaces: w.namespace_selector.as_ref(),
+                objects: w.object_selector.as_ref(),
+            })
+        };
     }
-    for c in snapshot.validating_webhooks.iter() {
-        if let Some((i, w)) = c.webhooks.iter().enumerate().find(|(_, w)| w.name == name) {
-            return Some(Found {
-                object: format!("ValidatingWebhookConfiguration/{}", c.metadata.name),
-                field: format!("webhooks[{i}].failurePolicy"),
-                failure_policy: w.failure_policy.as_deref(),
-                service: w.client_config.service.as_ref(),
-            });
-        }
-    }
-    None
+    let snapshot = subject.snapshot;
+    let mutating = of!(snapshot.mutating_webhooks, "MutatingWebhookConfiguration");
+    mutating.chain(of!(snapshot.validating_webhooks, "ValidatingWebhookConfiguration")).collect()
 }
 
-fn with_configuration(subject: &Subject, mut cause: Cause, name: &str, unreachable: bool) -> Cause {
-    let Some(found) = find(subject, name) else { return cause };
-    cause = cause.evidence(found.object, found.field, found.failure_policy.unwrap_or("Fail"));
-    let Some(service) = found.service.filter(|_| unreachable) else { return cause };
+impl Webhook<'_> {
+    /// True if its rules and selectors have the API server ask it about the DaemonSet's pods; its
+    /// match conditions are not looked at. False if that cannot be told.
+    fn asks_about_pods_of(&self, subject: &Subject) -> bool {
+        let any = |list: &[String], wanted: &[&str]| list.iter().any(|v| wanted.contains(&v.as_str()));
+        let rule = self.rules.iter().any(|r| {
+            any(&r.operations, &["*", "CREATE"]) && any(&r.rule.api_groups, &["*", ""]) && any(&r.rule.resources, &["*", "*/*", "pods"])
+        });
+        let labels = subject.snapshot.namespace(&subject.ds.metadata.namespace).map(|n| &n.metadata.labels);
+        let namespace = match self.namespaces.filter(|s| !is_empty(s)) {
+            None => true,
+            Some(selector) => labels.is_some_and(|l| selects(selector, l)),
+        };
+        rule && namespace && self.objects.is_none_or(|s| is_empty(s) || selects(s, &subject.fresh.labels))
+    }
+}
+
+/// What stands behind a webhook's service.
+struct Backend {
+    /// How many endpoints there are, and how many of them are ready; `None` if that is not known.
+    ready: Option<(usize, usize)>,
+    /// `ready endpoints` or `ready pods behind it`.
+    counted: &'static str,
+    /// The DaemonSet's own pods are among them.
+    own: bool,
+}
+
+/// Counts the endpoints, or else the pods that the service selects; `None` if the service is not known.
+fn backend(subject: &Subject, service: &ServiceReference) -> Option<Backend> {
     let snapshot = subject.snapshot;
-    let object = format!("Service/{}/{}", service.namespace, service.name);
-    let Some(known) = snapshot.services.iter().find(|s| s.metadata.name == service.name && s.metadata.namespace == service.namespace)
-    else {
-        if snapshot.services.is_complete() && !snapshot.services.is_empty() {
-            cause.message.push_str("; its service does not exist");
-        }
-        return cause.evidence(object, "metadata.name", if snapshot.services.is_complete() { "not found" } else { "not read" });
-    };
+    let here = |meta: &ObjectMeta| meta.namespace == service.namespace;
+    let known = snapshot.services.iter().find(|s| here(&s.metadata) && s.metadata.name == service.name)?;
     let selector = LabelSelector { match_labels: known.spec.selector.clone(), ..LabelSelector::default() };
-    let backends = snapshot.pods.iter().filter(|p| {
-        p.metadata.namespace == service.namespace && !selector.match_labels.is_empty() && selects(&selector, &p.metadata.labels)
-    });
-    let (mut ready, mut all, mut own) = (0, 0, false);
-    for pod in backends {
-        all += 1;
-        ready += usize::from(pod.is_ready());
-        own |= crate::controller::ownership::owns(subject.ds, pod);
-    }
-    own |= known.metadata.namespace == subject.ds.metadata.namespace
-        && !selector.match_labels.is_empty()
-        && selects(&selector, &subject.fresh.labels);
-    if snapshot.pods.is_complete() {
-        cause = cause.evidence(&object, "ready pods behind it", format!("{ready} of {all}"));
-        if ready == 0 {
-            cause.message.push_str(&format!("; none of the {all} pods behind service {}/{} is ready", service.namespace, service.name));
+    let selected = |labels: &Labels| !selector.match_labels.is_empty() && selects(&selector, labels);
+    let pods: Vec<_> = snapshot.pods.iter().filter(|p| here(&p.metadata) && selected(&p.metadata.labels)).collect();
+    let of_service = |s: &&EndpointSlice| here(&s.metadata) && s.metadata.labels.get(SERVICE_LABEL).is_some_and(|n| *n == service.name);
+    let slices: Vec<_> = snapshot.endpoint_slices.iter().filter(of_service).collect();
+    // A dump without any slice has not dumped them; a service without a selector has what others gave it.
+    let by_slices = snapshot.endpoint_slices.is_complete() && (!slices.is_empty() || !snapshot.from_files);
+    let (ready, counted) = if by_slices {
+        let endpoints: Vec<_> = slices.iter().flat_map(|s| &s.endpoints).collect();
+        (Some((endpoints.iter().filter(|e| e.conditions.ready != Some(false)).count(), endpoints.len())), "ready endpoints")
+    } else {
+        let all = snapshot.knows_all_pods() && !selector.match_labels.is_empty();
+        (all.then(|| (pods.iter().filter(|p| p.is_ready()).count(), pods.len())), "ready pods behind it")
+    };
+    let own = pods.iter().any(|p| owns(subject.ds, p))
+        || (known.metadata.namespace == subject.ds.metadata.namespace && selected(&subject.fresh.labels));
+    Some(Backend { ready, counted, own })
+}
+
+/// Webhooks that fail closed, are asked about the pods, and have nobody behind them.
+pub fn foreseen(subject: &Subject) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    for webhook in webhooks(subject).iter().filter(|w| w.failure_policy != Some("Ignore") && w.asks_about_pods_of(subject)) {
+        let nobody = webhook.service.and_then(|s| backend(subject, s)).is_some_and(|b| b.ready.is_some_and(|(ready, _)| ready == 0));
+        if nobody {
+            let message = format!("webhook {} fails closed and nobody can answer it, so every pod is refused", webhook.name);
+            causes.push(explained(subject, refusal(&ENTRY, webhook.name, message), webhook, true));
         }
     }
-    if own {
+    causes
+}
+
+fn with_configuration(subject: &Subject, cause: Cause, name: &str, unreachable: bool) -> Cause {
+    match webhooks(subject).iter().find(|w| w.name == name) {
+        Some(webhook) => explained(subject, cause, webhook, unreachable),
+        None => cause,
+    }
+}
+
+fn explained(subject: &Subject, mut cause: Cause, webhook: &Webhook, unreachable: bool) -> Cause {
+    cause = cause.evidence(&webhook.object, &webhook.field, webhook.failure_policy.unwrap_or("Fail"));
+    let Some(service) = webhook.service.filter(|_| unreachable) else { return cause };
+    let services = &subject.snapshot.services;
+    let (object, name) = (format!("Service/{}/{}", service.namespace, service.name), format!("{}/{}", service.namespace, service.name));
+    let Some(backend) = backend(subject, service) else {
+        if services.is_complete() && !services.is_empty() {
+            cause.message.push_str(&format!("; its service {name} does not exist"));
+        }
+        return cause.evidence(object, "metadata.name", if services.is_complete() { "not found" } else { "not read" });
+    };
+    if let Some((ready, all)) = backend.ready {
+        cause = cause.evidence(&object, backend.counted, format!("{ready} of {all}"));
+        if ready == 0 {
+            let none = if all == 0 { "nothing is".to_string() } else { format!("none of the {all} is ready") };
+            cause.message.push_str(&format!("; {none} behind its service {name}"));
+        }
+    }
+    if backend.own {
         cause.message.push_str("; its backend is this DaemonSet itself, so it blocks its own pods");
     }
     cause
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::snapshot::Snapshot;
+    use serde_json::{Value, json};
+
+    /// A cluster with a webhook on pods, changed, its service, and these pods and endpoints behind it.
+    fn messages(change: Value, pods: &[bool], endpoints: Option<&[bool]>) -> Vec<String> {
+        let mut webhook = json!({"name": "w.example", "clientConfig": {"service": {"namespace": "hooks", "name": "svc"}},
+            "rules": [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}]});
+        webhook.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+        let mut snapshot = Snapshot { from_files: true, ..Snapshot::default() };
+        let objects = &mut snapshot.objects;
+        let configuration = json!({"metadata": {"name": "c"}, "webhooks": [webhook]});
+        objects.validating_webhooks.items.push(serde_json::from_value(configuration).unwrap());
+        let service = json!({"metadata": {"name": "svc", "namespace": "hooks"}, "spec": {"selector": {"app": "hook"}}});
+        objects.services.items.push(serde_json::from_value(service).unwrap());
+        let namespace = json!({"metadata": {"name": "ns", "labels": {"team": "a"}}});
+        objects.namespaces.items.push(serde_json::from_value(namespace).unwrap());
+        for (i, ready) in pods.iter().enumerate() {
+            let pod = json!({"metadata": {"name": format!("p{i}"), "namespace": "hooks", "labels": {"app": "hook"}},
+                "status": {"conditions": [{"type": "Ready", "status": if *ready { "True" } else { "False" }}]}});
+            objects.pods.items.push(serde_json::from_value(pod).unwrap());
+        }
+        if let Some(endpoints) = endpoints {
+            let endpoints: Vec<Value> = endpoints.iter().map(|r| json!({"conditions": {"ready": r}})).collect();
+            let slice = json!({"metadata": {"name": "s", "namespace": "hooks", "labels": {"kubernetes.io/service-name": "svc"}}, "endpoints": endpoints});
+            objects.endpoint_slices.items.push(serde_json::from_value(slice).unwrap());
+        }
+        let ds = serde_json::from_value(
+            json!({"metadata": {"name": "ds", "namespace": "ns"}, "spec": {"template": {"metadata": {"labels": {"app": "agent"}}}}}),
+        )
+        .unwrap();
+        foreseen(&Subject::new(&snapshot, &ds)).into_iter().map(|c| format!("{}: {}", c.detail, c.message)).collect()
+    }
+
+    #[test]
+    fn a_webhook_without_backend_is_foreseen() {
+        let refuses = "w.example: webhook w.example fails closed and nobody can answer it, so every pod is refused; ";
+        let nothing = format!("{refuses}nothing is behind its service hooks/svc");
+        let of_two = format!("{refuses}none of the 2 is ready behind its service hooks/svc");
+        let none = String::new();
+        for (change, pods, endpoints, want) in [
+            (json!({}), vec![], None, &nothing),
+            (json!({}), vec![false, false], None, &of_two),
+            (json!({}), vec![true], None, &none),
+            (json!({}), vec![], Some(&[true][..]), &none),
+            (json!({}), vec![true], Some(&[false, false]), &of_two),
+            (json!({"failurePolicy": "Ignore"}), vec![], None, &none),
+            (json!({"rules": [{"operations": ["CREATE"], "apiGroups": ["apps"], "resources": ["*"]}]}), vec![], None, &none),
+            (json!({"rules": [{"operations": ["*"], "apiGroups": ["*"], "resources": ["*/*"]}]}), vec![], None, &nothing),
+            (json!({"namespaceSelector": {"matchLabels": {"team": "b"}}}), vec![], None, &none),
+            (json!({"namespaceSelector": {"matchLabels": {"team": "a"}}}), vec![], None, &nothing),
+            (json!({"objectSelector": {"matchLabels": {"app": "agent"}}}), vec![], None, &nothing),
+            (json!({"objectSelector": {"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]}}), vec![], None, &none),
+            (json!({"clientConfig": {"url": "https://x"}}), vec![], None, &none),
+        ] {
+            assert_eq!(messages(change.clone(), &pods, endpoints).concat(), *want, "{change}");
+        }
+    }
 }
