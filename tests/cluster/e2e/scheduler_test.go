@@ -79,8 +79,7 @@ initContainers: [{name: unpack, image: example.com/unpack:1, resources: {request
 		s.node("a")
 		s.daemonSet("agent", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]")
 		s.settle()
-		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Pending",
-			"VolumeRestrictions NS/data", "NodeVolumeLimits NS/data", "VolumeBinding NS/data", "VolumeZone NS/data")
+		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Pending", "VolumeBinding NS/data")
 	})
 
 	scenario(t, "volume-in-one-zone", func(s *stage) {
@@ -107,7 +106,7 @@ metadata: {name: data}
 spec: {storageClassName: none, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}`)
 		s.daemonSet("agent", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]")
 		s.settle()
-		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Pending", "VolumeBinding NS/data", "VolumeZone NS/data")
+		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Pending", "VolumeBinding NS/data")
 	})
 
 	scenario(t, "anti-affinity", func(s *stage) {
