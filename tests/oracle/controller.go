@@ -42,6 +42,36 @@ type controllerAnswer struct {
 // runController runs the real sync once. The stores are filled by hand and no informer runs, so that the sync sees the
 // objects as given and never its own writes.
 func runController(ctx context.Context, cl *cluster) (*controllerAnswer, error) {
+	client, dsc, err := newController(ctx, cl)
+	if err != nil {
+		return nil, err
+	}
+	if err := syncDaemonSet(dsc, ctx, cl.ds.Namespace+"/"+cl.ds.Name); err != nil {
+		return nil, fmt.Errorf("syncDaemonSet: %w", err)
+	}
+	ans := &controllerAnswer{}
+	ans.created, ans.deleted = writes(client, cl)
+	ds, err := client.AppsV1().DaemonSets(cl.ds.Namespace).Get(ctx, cl.ds.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	ans.status = ds.Status
+	// The current revision is the one that the sync made or kept, always the highest.
+	revs, err := client.AppsV1().ControllerRevisions(cl.ds.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	var last int64 = -1
+	for _, r := range revs.Items {
+		if metav1.IsControlledBy(&r, cl.ds) && r.Revision > last {
+			last, ans.hash, ans.current = r.Revision, r.Labels[appsv1.DefaultDaemonSetUniqueLabelKey], &r
+		}
+	}
+	return ans, nil
+}
+
+// newController is upstream's, on a fake API.
+func newController(ctx context.Context, cl *cluster) (*fake.Clientset, *daemon.DaemonSetsController, error) {
 	client := fake.NewSimpleClientset(cl.copies(nil)...)
 	// The fake API has no generateName.
 	var made int
@@ -60,7 +90,7 @@ func runController(ctx context.Context, cl *cluster) (*controllerAnswer, error) 
 	dsc, err := daemon.NewDaemonSetsController(ctx, apps.DaemonSets(), apps.ControllerRevisions(), core.Pods(), core.Nodes(),
 		client, flowcontrol.NewFakeBackOff(50*time.Millisecond, 500*time.Millisecond, testingclock.NewFakeClock(now)))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, o := range cl.copies(nil) {
 		switch o := o.(type) {
@@ -74,43 +104,29 @@ func runController(ctx context.Context, cl *cluster) (*controllerAnswer, error) 
 			core.Nodes().Informer().GetStore().Add(o)
 		}
 	}
-	if err := syncDaemonSet(dsc, ctx, cl.ds.Namespace+"/"+cl.ds.Name); err != nil {
-		return nil, fmt.Errorf("syncDaemonSet: %w", err)
-	}
-	ans := &controllerAnswer{deleted: map[string]string{}}
+	return client, dsc, nil
+}
+
+// writes are the pods that the controller created, and those that it deleted with their nodes.
+func writes(client *fake.Clientset, cl *cluster) (created []*v1.Pod, deleted map[string]string) {
+	deleted = map[string]string{}
 	for _, a := range client.Actions() {
 		if a.GetResource().Resource != "pods" {
 			continue
 		}
 		switch a := a.(type) {
 		case clienttesting.CreateActionImpl:
-			ans.created = append(ans.created, a.GetObject().(*v1.Pod))
+			created = append(created, a.GetObject().(*v1.Pod))
 		case clienttesting.DeleteActionImpl:
 			name := a.GetNamespace() + "/" + a.GetName()
 			for _, p := range cl.pods {
 				if p.Namespace+"/"+p.Name == name {
-					ans.deleted[name] = targetNode(p)
+					deleted[name] = targetNode(p)
 				}
 			}
 		}
 	}
-	ds, err := client.AppsV1().DaemonSets(cl.ds.Namespace).Get(ctx, cl.ds.Name, metav1.GetOptions{})
-	if err != nil {
-		return nil, err
-	}
-	ans.status = ds.Status
-	// The current revision is the one that the sync made or kept, always the highest.
-	revs, err := client.AppsV1().ControllerRevisions(cl.ds.Namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	var last int64 = -1
-	for _, r := range revs.Items {
-		if metav1.IsControlledBy(&r, cl.ds) && r.Revision > last {
-			last, ans.hash, ans.current = r.Revision, r.Labels[appsv1.DefaultDaemonSetUniqueLabelKey], &r
-		}
-	}
-	return ans, nil
+	return created, deleted
 }
 
 // targetNode is the node that a pod is on or, not bound yet, pinned to.

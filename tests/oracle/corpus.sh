@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# corpus.sh DIR [CASES [SEED]]: writes tests/corpus/fresh-*.jsonl.zst and probes-*.jsonl.zst with the binaries of build.sh in DIR.
+# corpus.sh DIR [CASES [SEED]]: writes tests/corpus/fresh-*.jsonl.zst, probes-*.jsonl.zst and tests/rollout with the binaries of build.sh in DIR.
 # The train-* files are cases made elsewhere: corpus.sh labels their objects anew and refuses to go on if a verdict changes.
 set -eu -o pipefail
 bin=$1 cases=${2:-6000} seed=${3:-100000}
@@ -17,4 +17,5 @@ for v in v1.34.3 v1.37.2; do
   done
   seed=$((seed + 1000000))
 done
-ls -l "$corpus"
+"$bin/oracle-v1.37.2" rollout -seed 1000 -cases 2500 | pack "$(dirname "$corpus")/rollout/v1.37.2.jsonl.zst"
+ls -l "$corpus" "$(dirname "$corpus")/rollout"

@@ -2,6 +2,7 @@
 //
 //	oracle generate -seed N -cases N        clusters, one JSON object a line
 //	oracle probes                           small named clusters, one behaviour each
+//	oracle rollout -seed N -cases N         clusters in the middle of a rollout, and what the controller does about them
 //	oracle label [FILE...]                  adds "verdicts" and "upstream" to each line
 //	oracle compare A B                      which verdicts two labelled files disagree on
 //	oracle compact [FILE...]                keeps what the Rust tests compare
@@ -25,7 +26,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) < 2 {
-		log.Fatal("usage: oracle generate|probes|label|compare|compact ...")
+		log.Fatal("usage: oracle generate|probes|rollout|label|compare|compact ...")
 	}
 	out := bufio.NewWriterSize(os.Stdout, 1<<20)
 	defer out.Flush()
@@ -36,6 +37,8 @@ func main() {
 		err = generateMain(args, out)
 	case "probes":
 		err = probesMain(out)
+	case "rollout":
+		err = rolloutMain(args, out)
 	case "label":
 		err = labelMain(args, out)
 	case "compare":

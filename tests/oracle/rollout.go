@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand"
+	"slices"
+	"strings"
+	"time"
+	_ "unsafe" // go:linkname
+
+	appsv1 "k8s.io/api/apps/v1"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/kubernetes/pkg/controller/daemon"
+)
+
+//go:linkname rollingUpdate k8s.io/kubernetes/pkg/controller/daemon.(*DaemonSetsController).rollingUpdate
+func rollingUpdate(dsc *daemon.DaemonSetsController, ctx context.Context, ds *appsv1.DaemonSet, nodeList []*v1.Node, hash string) error
+
+// Step is what the controller did in one call.
+type Step struct {
+	Created []string `json:"created"` // nodes
+	Deleted []string `json:"deleted"` // names of pods
+	Error   string   `json:"error,omitempty"`
+}
+
+// RolloutCase is a cluster in the middle of a rollout and what upstream does about it.
+type RolloutCase struct {
+	ID        string                 `json:"id"`
+	DaemonSet string                 `json:"daemonset"`
+	Upstream  string                 `json:"upstream"`
+	Now       time.Time              `json:"now"`
+	Objects   []json.RawMessage      `json:"objects"`
+	Hash      string                 `json:"hash"`
+	Status    appsv1.DaemonSetStatus `json:"status"`
+	// Update is rollingUpdate alone, as it follows when nothing is left to be created or pruned.
+	Update *Step `json:"update,omitempty"`
+}
+
+// rolloutMain makes such clusters, each labelled.
+func rolloutMain(args []string, out io.Writer) error {
+	fs := flag.NewFlagSet("rollout", flag.ExitOnError)
+	seed := fs.Int64("seed", 1, "first seed")
+	cases := fs.Int("cases", 100, "how many")
+	fs.Parse(args)
+	for i := range *cases {
+		c, err := rolloutCase(*seed + int64(i))
+		if err != nil {
+			return fmt.Errorf("seed %d: %w", *seed+int64(i), err)
+		}
+		b, err := marshal(c)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s\n", b)
+	}
+	return nil
+}
+
+func rolloutCase(seed int64) (*RolloutCase, error) {
+	g := rand.New(rand.NewSource(seed))
+	p := func(percent int) bool { return g.Intn(100) < percent }
+	c := &RolloutCase{ID: fmt.Sprintf("rollout-%d", seed), DaemonSet: "ns/agent", Upstream: upstreamVersion, Now: now}
+	ds := rolloutDaemonSet(g)
+	cl := &cluster{ds: ds}
+	var names []string
+	for i := range 1 + g.Intn(9) {
+		n := &v1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}, ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%d", i)}}
+		if p(15) {
+			effect := v1.TaintEffectNoSchedule
+			if p(30) {
+				effect = v1.TaintEffectNoExecute
+			}
+			n.Spec.Taints = []v1.Taint{{Key: "dedicated", Value: "db", Effect: effect}}
+		}
+		names = append(names, n.Name)
+		cl.nodes = append(cl.nodes, n)
+	}
+	if p(10) {
+		names = append(names, "gone")
+	}
+	// The two revisions are the controller's own: first it sees the old template, then the new one.
+	old := ds.DeepCopy()
+	old.Spec.Template.Spec.Containers[0].Image = "reg/agent:1"
+	revisions := []*appsv1.ControllerRevision{}
+	for _, d := range []*appsv1.DaemonSet{old, ds} {
+		at := &cluster{ds: d}
+		at.fill(revisions)
+		ans, err := runController(context.Background(), at)
+		if err != nil {
+			return nil, err
+		}
+		ans.current.TypeMeta = metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ControllerRevision"}
+		revisions = append(revisions, ans.current.DeepCopy())
+	}
+	hash := func(r *appsv1.ControllerRevision) string { return r.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] }
+	c.Hash = hash(revisions[1])
+	updated, well := g.Intn(101), 50+g.Intn(51)
+	for _, node := range names {
+		count := 1
+		switch {
+		case p(10):
+			count = 0
+		case p(20):
+			count = 2
+		case p(3):
+			count = 3
+		}
+		for i := range count {
+			h := hash(revisions[0])
+			if p(updated) || (i == 1 && p(80)) {
+				h = c.Hash
+			}
+			cl.pods = append(cl.pods, rolloutPod(g, ds, fmt.Sprintf("agent-%s-%d", node, i), node, h, p(well)))
+		}
+	}
+	cl.fill(revisions)
+	for _, o := range cl.all {
+		b, err := marshal(o)
+		if err != nil {
+			return nil, err
+		}
+		c.Objects = append(c.Objects, b)
+	}
+	client, dsc, err := newController(context.Background(), cl)
+	if err != nil {
+		return nil, err
+	}
+	if ds.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType {
+		step := &Step{Created: []string{}, Deleted: []string{}}
+		if err := rollingUpdate(dsc, context.Background(), ds, cl.nodes, c.Hash); err != nil {
+			step.Error = err.Error()
+		}
+		created, deleted := writes(client, cl)
+		for _, p := range created {
+			step.Created = append(step.Created, targetNode(p))
+		}
+		for name := range deleted {
+			step.Deleted = append(step.Deleted, strings.TrimPrefix(name, "ns/"))
+		}
+		slices.Sort(step.Created)
+		slices.Sort(step.Deleted)
+		c.Update = step
+	}
+	ans, err := runController(context.Background(), cl)
+	if err != nil && c.Update != nil && c.Update.Error != "" {
+		// The sync fails as its rolling update does, and writes no status.
+		return c, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Status = ans.status
+	return c, nil
+}
+
+// fill puts the parts together as the stores take them.
+func (cl *cluster) fill(revisions []*appsv1.ControllerRevision) {
+	cl.all = nil
+	cl.all = append(cl.all, cl.ds)
+	for _, n := range cl.nodes {
+		cl.all = append(cl.all, n)
+	}
+	for _, r := range revisions {
+		cl.all = append(cl.all, r)
+	}
+	for _, p := range cl.pods {
+		cl.all = append(cl.all, p)
+	}
+}
+
+func rolloutDaemonSet(g *rand.Rand) *appsv1.DaemonSet {
+	amounts := func(zero bool) *intstr.IntOrString {
+		of := []string{"1", "1", "2", "3", "1%", "10%", "25%", "33%", "34%", "50%", "67%", "100%"}
+		if zero {
+			of = append(of, "0", "0", "0", "0", "0%")
+		}
+		v := intstr.Parse(of[g.Intn(len(of))])
+		return &v
+	}
+	zero := intstr.FromInt32(0)
+	rolling := &appsv1.RollingUpdateDaemonSet{MaxUnavailable: amounts(true), MaxSurge: &zero}
+	if g.Intn(2) == 0 {
+		rolling = &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &zero, MaxSurge: amounts(true)}
+		if g.Intn(4) == 0 {
+			rolling.MaxUnavailable = amounts(false)
+		}
+	}
+	strategy := appsv1.DaemonSetUpdateStrategy{Type: appsv1.RollingUpdateDaemonSetStrategyType, RollingUpdate: rolling}
+	if g.Intn(20) == 0 {
+		strategy = appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType}
+	}
+	keep := int32(10)
+	labels := map[string]string{"app": "agent"}
+	ds := &appsv1.DaemonSet{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"},
+		ObjectMeta: metav1.ObjectMeta{Name: "agent", Namespace: "ns", UID: "u", Generation: 2},
+		Spec: appsv1.DaemonSetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels}, RevisionHistoryLimit: &keep, UpdateStrategy: strategy,
+			Template: v1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: v1.PodSpec{
+				Containers: []v1.Container{{Name: "agent", Image: "reg/agent:2"}},
+			}},
+		},
+		Status: appsv1.DaemonSetStatus{ObservedGeneration: 2},
+	}
+	if g.Intn(3) == 0 {
+		ds.Spec.MinReadySeconds = 30
+	}
+	return ds
+}
+
+func rolloutPod(g *rand.Rand, ds *appsv1.DaemonSet, name, node, hash string, well bool) *v1.Pod {
+	yes, age := true, time.Duration(1+g.Intn(7200))*time.Second
+	pod := &v1.Pod{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: "ns", UID: types.UID(name), CreationTimestamp: metav1.NewTime(now.Add(-age)),
+			Labels:          map[string]string{"app": "agent", appsv1.DefaultDaemonSetUniqueLabelKey: hash},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: ds.Name, UID: ds.UID, Controller: &yes}},
+		},
+		Spec:   v1.PodSpec{NodeName: node, Containers: []v1.Container{{Name: "agent", Image: "reg/agent:1"}}},
+		Status: v1.PodStatus{Phase: v1.PodRunning},
+	}
+	ready := v1.PodCondition{Type: v1.PodReady, Status: v1.ConditionFalse, LastTransitionTime: metav1.NewTime(now.Add(-age / 2))}
+	if well {
+		ready.Status = v1.ConditionTrue
+	}
+	pod.Status.Conditions = []v1.PodCondition{ready}
+	switch roll := g.Intn(100); {
+	case roll < 8:
+		at, grace := metav1.NewTime(now.Add(20*time.Second)), int64(30)
+		pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &at, &grace
+		pod.Finalizers = []string{"test/hold"} // or the fake API would not keep it
+	case roll < 14 && !well:
+		pod.Spec.NodeName, pod.Status.Phase, pod.Status.Conditions = "", v1.PodPending, nil
+		pod.Spec.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{
+			NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchFields: []v1.NodeSelectorRequirement{
+				{Key: "metadata.name", Operator: v1.NodeSelectorOpIn, Values: []string{node}}}}}}}}
+	case roll < 18 && !well:
+		pod.Status.Phase, pod.Status.Reason = v1.PodFailed, "Evicted"
+	}
+	return pod
+}
