@@ -26,6 +26,7 @@ func covered(code string) {
 // the cases and unit tests have them.
 var beyond = map[string]string{
 	"CreateSecurityContextConstraint": "needs OpenShift's admission",
+	"RolloutIdle":                     "needs ten minutes in which no controller acts",
 }
 
 // coverage compares the causes that the scenarios have produced with those that

@@ -133,10 +133,19 @@ spec:
 		s.diagnose("other", bed.Leave{}).exit(0).node("a", "Healthy").node("b", "Healthy")
 	})
 
-	refused("invalid-pod", "CreateInvalid", func(s *stage) {
+	refused("default-limit-below-request", "CreateLimitRange bounds cpu", func(s *stage) {
 		// The template is valid; with the limit that admission adds, the pod is not.
 		s.apply("{apiVersion: v1, kind: LimitRange, metadata: {name: bounds}, spec: {limits: [{type: Container, default: {cpu: 500m}}]}}")
 		s.daemonSet("agent", "containers: [{name: main, image: example.com/agent:1, resources: {requests: {cpu: 1}}}]")
+	})
+
+	refused("invalid-pod", "CreateInvalid", func(s *stage) {
+		// The template is valid; with the host ports that a pod on the host's network gets, the pod is not.
+		s.daemonSet("agent", `
+hostNetwork: true
+containers:
+- {name: one, image: example.com/agent:1, ports: [{containerPort: 80}]}
+- {name: two, image: example.com/agent:1, ports: [{containerPort: 80}]}`)
 	})
 
 	refused("toleration-conflict", "CreateTolerationConflict", func(s *stage) {

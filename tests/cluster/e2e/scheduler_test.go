@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -95,6 +96,56 @@ initContainers: [{name: unpack, image: example.com/unpack:1, resources: {request
 		s.daemonSet("agent", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]")
 		s.settle()
 		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Healthy").node("b", "Pending", "VolumeBinding NS/data north-1")
+	})
+
+	// claimed makes a bound claim of a volume with these labels that every node can use.
+	claimed := func(s *stage, mode, labels string) {
+		s.apply(fmt.Sprintf(`
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: %[1]s-data, labels: %[3]s}
+spec:
+  storageClassName: manual
+  accessModes: [%[2]s]
+  capacity: {storage: 1Gi}
+  claimRef: {namespace: %[1]s, name: data}
+  hostPath: {path: /data}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {storageClassName: manual, volumeName: %[1]s-data, accessModes: [%[2]s], resources: {requests: {storage: 1Gi}}}`, s.namespace, mode, labels))
+		s.until("the claim to be bound", func() bool {
+			claim, err := s.cluster.Resource("PersistentVolumeClaim", s.namespace).Get(s.ctx, "data", getNow)
+			s.must(err)
+			status, _ := claim.Object["status"].(map[string]any)
+			return status["phase"] == "Bound"
+		})
+	}
+
+	scenario(t, "volume-labelled-with-a-zone", func(s *stage) {
+		s.node("a", bed.Label("topology.kubernetes.io/zone", "north"))
+		s.node("b", bed.Label("topology.kubernetes.io/zone", "south"))
+		claimed(s, "ReadWriteMany", "{topology.kubernetes.io/zone: north}")
+		s.daemonSet("agent", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]")
+		s.settle()
+		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Healthy").node("b", "Pending", "VolumeZone")
+	})
+
+	scenario(t, "volume-of-one-pod", func(s *stage) {
+		s.node("a")
+		claimed(s, "ReadWriteOncePod", "{}")
+		s.apply(`
+apiVersion: v1
+kind: Pod
+metadata: {name: holder}
+spec:
+  containers: [{name: main, image: example.com/agent:1}]
+  volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]`)
+		s.settle()
+		s.daemonSet("agent", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]")
+		s.settle()
+		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Pending", "VolumeRestrictions NS/data NS/holder")
 	})
 
 	scenario(t, "claim-never-bound", func(s *stage) {
