@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -175,7 +176,7 @@ func (c *Cluster) Clear(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := c.wait(ctx, 60*time.Second, "the workloads to be gone", func() bool {
+	if err := c.wait(ctx, 3*time.Minute, "the workloads to be gone", func() bool {
 		return c.count(ctx, "DaemonSet") == 0 && c.count(ctx, "Deployment") == 0
 	}, c.Running); err != nil {
 		return err
@@ -185,12 +186,26 @@ func (c *Cluster) Clear(ctx context.Context) error {
 			return err
 		}
 	}
-	return c.wait(ctx, 60*time.Second, "pods and nodes to be gone", func() bool {
+	err := c.wait(ctx, 3*time.Minute, "pods and nodes to be gone", func() bool {
 		if c.count(ctx, "Pod") > 0 {
 			_ = c.deleteAll(ctx, "Pod", force)
 			return false
 		}
 		return c.count(ctx, "Node") == 0
+	}, c.Running)
+	if err != nil {
+		return err
+	}
+	// The lease of a node that is gone goes later, and kwok would lose the new
+	// node of the same name with it.
+	leases := c.Admin.CoordinationV1().Leases(corev1.NamespaceNodeLease)
+	return c.wait(ctx, time.Minute, "the nodes' leases to be gone", func() bool {
+		left, err := leases.List(ctx, metav1.ListOptions{})
+		if err != nil || len(left.Items) == 0 {
+			return err == nil
+		}
+		_ = leases.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+		return false
 	}, c.Running)
 }
 

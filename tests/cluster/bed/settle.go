@@ -3,12 +3,15 @@ package bed
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Namespaced tells whether objects of the kind live in a namespace.
@@ -34,8 +37,9 @@ const quiet = 1500 * time.Millisecond
 // been judged, the kubelets' stand-in has started what is bound, and nothing has
 // changed for a while.
 func (c *Cluster) Settle(ctx context.Context, without Unsettled) error {
-	deadline := time.Now().Add(90 * time.Second)
+	deadline := time.Now().Add(3 * time.Minute)
 	last, since := "", time.Now()
+	nudged := time.Now()
 	for {
 		state, waiting, err := c.state(ctx, without)
 		if err != nil {
@@ -50,11 +54,53 @@ func (c *Cluster) Settle(ctx context.Context, without Unsettled) error {
 		if err := c.Running(); err != nil {
 			return err
 		}
+		if time.Since(nudged) > 10*time.Second {
+			nudged = time.Now()
+			if err := c.nudgeKwok(ctx); err != nil {
+				return err
+			}
+		}
 		if time.Now().After(deadline) {
 			return fmt.Errorf("the cluster does not settle: %s", waiting)
 		}
 		time.Sleep(150 * time.Millisecond)
 	}
+}
+
+// nudgeKwok touches the nodes and pods that kwok should have started. It misses
+// some: those that appear just while it takes a node's lease over.
+func (c *Cluster) nudgeKwok(ctx context.Context) error {
+	touch := []byte(fmt.Sprintf(`{"metadata":{"annotations":{"nudged":%q}}}`, time.Now()))
+	nodes, err := c.Admin.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	fake := map[string]bool{}
+	for _, node := range nodes.Items {
+		if fake[node.Name] = node.Annotations[FakeKubelet] != ""; !fake[node.Name] {
+			continue
+		}
+		if ready := slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+		}); !ready {
+			if _, err := c.Admin.CoreV1().Nodes().Patch(ctx, node.Name, types.MergePatchType, touch, metav1.PatchOptions{}); err != nil {
+				return err
+			}
+		}
+	}
+	pods, err := c.Admin.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, pod := range pods.Items {
+		if pod.Status.Phase == corev1.PodPending && fake[pod.Spec.NodeName] || pod.DeletionTimestamp != nil && fake[pod.Spec.NodeName] {
+			_, err := c.Admin.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, touch, metav1.PatchOptions{})
+			if err != nil && !apierrors.IsNotFound(err) {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // state is everything whose change means that somebody is still at work, and
@@ -136,7 +182,7 @@ func (c *Cluster) JudgeAgain(ctx context.Context) error {
 	if err := c.StartScheduler(); err != nil {
 		return err
 	}
-	err := c.wait(ctx, 90*time.Second, "the new scheduler to judge every pod", func() bool {
+	err := c.wait(ctx, 3*time.Minute, "the new scheduler to judge every pod", func() bool {
 		queue, err := c.SchedulerQueue(ctx)
 		if err != nil || queue["active"]+queue["backoff"] > 0 {
 			return false

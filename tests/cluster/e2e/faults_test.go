@@ -59,7 +59,7 @@ func TestFaults(t *testing.T) {
 						}
 						began := time.Now()
 						report, result, err := plugin.Doctor(context.Background(), s.cluster.Kubeconfig(bed.Doctor), "-n", s.namespace, ds, "--request-timeout=10s")
-						if took := time.Since(began); took > 45*time.Second {
+						if took := time.Since(began); took > 90*time.Second {
 							s.Errorf("a run took %v: %s", took, result)
 						}
 						exits[fmt.Sprint(ds, " exit ", result.Exit)]++
@@ -188,7 +188,7 @@ func told(ds string, report *bed.Report, result bed.Result, err error) string {
 // untilShown polls what a command in the background has written.
 func (s *stage) untilShown(what string, text func() string, words string) {
 	s.Helper()
-	deadline := time.Now().Add(60 * time.Second)
+	deadline := time.Now().Add(patience)
 	for !strings.Contains(text(), words) {
 		if time.Now().After(deadline) {
 			s.Fatalf("%s is not shown: %q", what, text())

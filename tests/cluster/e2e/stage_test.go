@@ -270,10 +270,13 @@ func (s *stage) stopControllerManager() {
 	s.without["kube-controller-manager"] = true
 }
 
+// patience is how long a busy machine may take for what an idle one does in seconds.
+const patience = 3 * time.Minute
+
 // until polls for a state of the cluster.
 func (s *stage) until(what string, done func() bool) {
 	s.Helper()
-	deadline := time.Now().Add(60 * time.Second)
+	deadline := time.Now().Add(patience)
 	for !done() {
 		s.must(s.cluster.Running())
 		if time.Now().After(deadline) {
