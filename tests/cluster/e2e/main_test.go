@@ -30,11 +30,12 @@ var (
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	// A context of signal.NotifyContext is done at the regular end, too.
+	ctx, stop := context.Background(), make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
 	bed.EndWithParent()
 	go func() {
-		<-ctx.Done()
+		<-stop
 		bed.KillAll()
 		os.Exit(130)
 	}()
