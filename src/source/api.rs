@@ -187,11 +187,11 @@ impl Api {
         self.progress.borrow_mut().end();
     }
 
-    /// Reads a list, letting `keep` see each object, change it, and say whether to hold it.
+    /// Reads a list; `read` reads each object, and says if it is to be held.
     ///
     /// # Errors
     /// If it cannot be read whole.
-    pub async fn list<T>(&self, ask: &Ask, keep: &dyn Fn(&mut T) -> bool) -> Result<Page<T>, ApiError>
+    pub async fn list<T>(&self, ask: &Ask, read: &dyn Fn(Raw) -> Result<Option<T>, ApiError>) -> Result<Page<T>, ApiError>
     where
         T: Message + Default + DeserializeOwned,
     {
@@ -205,7 +205,7 @@ impl Api {
             let next = loop {
                 tries += 1;
                 let url = url(ask, if whole { 0 } else { PAGE }, &page);
-                match self.timed(self.list_once(&url, format, ask.resource, keep, &mut items)).await {
+                match self.timed(self.list_once(&url, format, ask.resource, read, &mut items)).await {
                     Ok(next) => break Ok(next),
                     Err(error) => {
                         items.truncate(before);
@@ -311,7 +311,7 @@ impl Api {
         url: &str,
         format: Format,
         resource: &'static str,
-        keep: &dyn Fn(&mut T) -> bool,
+        read: &dyn Fn(Raw) -> Result<Option<T>, ApiError>,
         items: &mut Vec<T>,
     ) -> Result<String, ApiError>
     where
@@ -319,10 +319,9 @@ impl Api {
     {
         let (response, is) = self.send(url, format).await?;
         let mut body = response.into_body().into_data_stream();
-        let mut take = |mut object: T| {
-            if keep(&mut object) {
-                items.push(object);
-            }
+        let mut take = |raw: Raw| {
+            items.extend(read(raw)?);
+            Ok::<(), ApiError>(())
         };
         let mut protobuf = protobuf::Items::default();
         let mut json = json_items::Items::default();
@@ -331,13 +330,11 @@ impl Api {
             match is {
                 Format::Protobuf => protobuf.feed(&chunk, &mut |bytes: &[u8]| {
                     count += 1;
-                    take(T::decode(bytes).map_err(|e| Malformed::Not(e.to_string()))?);
-                    Ok::<(), ApiError>(())
+                    take(Raw::Protobuf(bytes))
                 })?,
                 Format::Json => json.feed(&chunk, &mut |text: &[u8]| {
                     count += 1;
-                    take(serde_json::from_slice(text).map_err(not_json)?);
-                    Ok::<(), ApiError>(())
+                    take(Raw::Json(text))
                 })?,
             }
             self.progress.borrow_mut().add(resource, count);
@@ -411,7 +408,17 @@ enum Format {
     Json,
 }
 
-fn not_json(error: serde_json::Error) -> ApiError {
+/// The bytes of one object.
+#[derive(Clone, Copy, Debug)]
+pub enum Raw<'a> {
+    /// In protobuf.
+    Protobuf(&'a [u8]),
+    /// In JSON.
+    Json(&'a [u8]),
+}
+
+/// What is wrong with JSON.
+pub fn not_json(error: serde_json::Error) -> ApiError {
     if error.is_eof() {
         return Malformed::EndedEarly.into();
     }

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use tokio::join;
 
 use super::access::{Access, Connection, connect};
-use super::api::{Api, ApiError, Ask, Transport, escape};
+use super::api::{Api, ApiError, Ask, Raw, Transport, escape, not_json};
 use super::failure::Failure;
 use super::ingest::{Ingested, accept};
 use super::progress::Progress;
@@ -155,8 +155,17 @@ fn unread<T>(resource: &str) -> Listed<T> {
 impl Reader<'_> {
     async fn ask<T: Kind>(&self, resource: &'static str, namespace: Option<&str>, ask: Ask) -> Result<Vec<T>, ApiError> {
         let ask = Ask { path: path(resource, namespace), resource, ..ask };
-        let keep = |object: &mut T| accept(object, &mut self.slimmer.borrow_mut());
-        self.api.list(&ask, &keep).await.map(|page| page.items)
+        let read = |raw: Raw| {
+            let slimmer = &mut *self.slimmer.borrow_mut();
+            match raw {
+                Raw::Protobuf(bytes) => Ok(T::sifted(bytes, slimmer)?),
+                Raw::Json(text) => {
+                    let mut object: T = serde_json::from_slice(text).map_err(not_json)?;
+                    Ok(accept(&mut object, slimmer).then_some(object))
+                }
+            }
+        };
+        self.api.list(&ask, &read).await.map(|page| page.items)
     }
 
     /// A list; what cannot be read is a gap.

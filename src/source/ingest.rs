@@ -5,9 +5,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use prost::Message;
+
 use super::capture::{self, Header};
 use super::cut::Of;
 use super::dumps::openshift_version;
+use super::protobuf::Malformed;
+use super::sift;
 use super::slim::{Focus, Slimmer};
 use crate::model::daemon_set::{ControllerRevision, DaemonSet};
 use crate::model::event::Event;
@@ -121,6 +125,19 @@ pub trait Ingested: Object {
         keep(&mut self.meta_mut().annotations, Self::ANNOTATIONS);
         true
     }
+
+    /// Reads an object of a live cluster from protobuf, without what is not to be held; `None` if
+    /// nothing of it is.
+    ///
+    /// # Errors
+    /// If the bytes are not such an object.
+    fn sifted(bytes: &[u8], slimmer: &mut Slimmer) -> Result<Option<Self>, Malformed>
+    where
+        Self: Message + Default,
+    {
+        let mut object = Self::decode(bytes)?;
+        Ok(accept(&mut object, slimmer).then_some(object))
+    }
 }
 
 /// Annotations of a pod template: what Pod Security looks at, and what `rollout restart` writes.
@@ -160,6 +177,10 @@ impl Ingested for Pod {
         keep(&mut self.metadata.annotations, Self::ANNOTATIONS);
         slimmer.pod(self);
         true
+    }
+
+    fn sifted(bytes: &[u8], slimmer: &mut Slimmer) -> Result<Option<Self>, Malformed> {
+        sift::pod(bytes, slimmer).map(Some)
     }
 }
 
@@ -285,9 +306,18 @@ fn check_labels(field: &str, labels: &Labels) -> Result<(), String> {
     Ok(())
 }
 
+fn is_among(key: &str, names: &[&str]) -> bool {
+    names.iter().any(|n| if n.ends_with('/') { key.starts_with(n) } else { key == *n })
+}
+
+/// True if an annotation of this kind's objects is needed.
+pub fn keeps_annotation<T: Ingested>(key: &str) -> bool {
+    is_among(key, T::ANNOTATIONS)
+}
+
 fn keep(annotations: &mut Labels, names: &[&str]) {
     if !annotations.is_empty() {
-        annotations.retain(|key, _| names.iter().any(|n| if n.ends_with('/') { key.starts_with(n) } else { key == n }));
+        annotations.retain(|key, _| is_among(key, names));
     }
     // A map that was emptied keeps half a kilobyte.
     if annotations.is_empty() {

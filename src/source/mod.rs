@@ -20,4 +20,5 @@ pub mod progress;
 pub mod protobuf;
 pub mod proxy;
 pub mod read_error;
+mod sift;
 pub mod slim;

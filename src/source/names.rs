@@ -9,8 +9,9 @@ use prost::Message;
 use serde::de::DeserializeOwned;
 
 use super::access::{Access, Secret, connect};
-use super::api::{Api, Ask, escape};
+use super::api::{Api, Ask, Raw, escape, not_json};
 use super::progress::Progress;
+use super::protobuf::Malformed;
 use crate::completion::{Kind, Typed};
 use crate::model::daemon_set::DaemonSet;
 use crate::model::node::Node;
@@ -65,7 +66,11 @@ async fn of_cluster(typed: &Typed) -> Option<Vec<String>> {
 
 async fn list<T: Object + Message + Default + DeserializeOwned>(api: &Api, path: String, resource: &'static str) -> Option<Vec<String>> {
     let ask = Ask { path, resource, at_most: ENOUGH, ..Ask::default() };
-    let page = api.list::<T>(&ask, &|_| true).await.ok()?;
+    let read = |raw: Raw| match raw {
+        Raw::Protobuf(bytes) => Ok(Some(T::decode(bytes).map_err(Malformed::from)?)),
+        Raw::Json(text) => serde_json::from_slice(text).map(Some).map_err(not_json),
+    };
+    let page = api.list::<T>(&ask, &read).await.ok()?;
     Some(page.items.iter().map(|object| object.meta().name.to_string()).collect())
 }
 

@@ -59,6 +59,12 @@ pub enum Malformed {
     Not(String),
 }
 
+impl From<prost::DecodeError> for Malformed {
+    fn from(error: prost::DecodeError) -> Self {
+        Malformed::not(error)
+    }
+}
+
 impl Malformed {
     fn not(what: impl std::fmt::Display) -> Self {
         Malformed::Not(what.to_string())

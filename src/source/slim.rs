@@ -2,13 +2,15 @@
 //!
 //! A pod of the DaemonSets in question is kept in full. Of any other pod only what it takes up on
 //! its node and whom it repels counts: its requests, host ports, volumes, anti-affinity, labels,
-//! priority and owner. 150,000 pods then need about 60 MB.
+//! priority and owner. 150,000 pods then need some 60 MB (`examples/held.rs` counts them).
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
 use prost::Message;
+use rustc_hash::FxHasher;
 
+use super::sift::Sieve;
 use crate::model::event::Event;
 use crate::model::node::ResourceList;
 use crate::model::object::{Labels, OwnerReference};
@@ -28,7 +30,7 @@ pub struct Focus {
 
 impl Focus {
     /// True if the pod may be one of theirs: a pod of these DaemonSets, or one without a controller.
-    fn has_pod(&self, pod: &Pod) -> bool {
+    pub(super) fn has_pod(&self, pod: &Pod) -> bool {
         let meta = &pod.metadata;
         let here = self.namespace.as_ref().is_none_or(|n| *n == meta.namespace);
         here && match meta.controller() {
@@ -69,6 +71,8 @@ pub struct Slimmer {
     specs: Pool<PodSpec>,
     statuses: Pool<PodStatus>,
     buffer: Vec<u8>,
+    /// What reading from protobuf remembers.
+    pub(super) sieve: Sieve,
 }
 
 impl Slimmer {
@@ -111,7 +115,7 @@ impl Slimmer {
 }
 
 fn hash_of<T: Hash + ?Sized>(value: &T) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = FxHasher::default();
     value.hash(&mut hasher);
     hasher.finish()
 }
@@ -137,15 +141,20 @@ impl<T: Clone + PartialEq> Pool<T> {
     }
 }
 
+/// True for the volume that admission adds to every pod, under another name each.
+pub(super) fn is_token(name: &str) -> bool {
+    name.starts_with("kube-api-access-")
+}
+
 /// True if nothing has to be explained of a pod: it runs, is ready and stays.
-fn is_well(pod: &Pod) -> bool {
+pub(super) fn is_well(pod: &Pod) -> bool {
     let ready = pod.status.conditions.iter().any(|c| c.r#type == "Ready" && c.status == "True");
     ready && pod.status.phase == "Running" && !pod.moved_node_name.is_empty() && !pod.is_terminating()
 }
 
 /// Drops what no check uses of a pod in question that is well, and what differs between the pods of
 /// a DaemonSet though it says nothing: the node that it is bound to anyway, the volume of its token.
-fn settle(pod: &mut Pod) {
+pub(super) fn settle(pod: &mut Pod) {
     let resized = is_resized(&pod.status, &pod.spec);
     let spec = &mut *pod.spec;
     if let Some(affinity) = &mut spec.affinity {
@@ -154,7 +163,6 @@ fn settle(pod: &mut Pod) {
             spec.affinity = None;
         }
     }
-    let is_token = |name: &str| name.starts_with("kube-api-access-");
     spec.volumes.retain(|v| v.source.projected.is_none() || !is_token(&v.name));
     for container in spec.containers.iter_mut().chain(&mut spec.init_containers) {
         container.volume_mounts.retain(|m| !is_token(&m.name));
@@ -172,19 +180,24 @@ fn settle(pod: &mut Pod) {
 }
 
 /// Drops what no check uses of a pod that is not in question.
-fn reduce(pod: &mut Pod) {
+pub(super) fn reduce(pod: &mut Pod) {
     let bound = !pod.moved_node_name.is_empty();
+    reduce_meta(pod);
+    reduce_status(&mut pod.status, &pod.spec);
+    let named = !pod.status.container_statuses.is_empty()
+        || !pod.status.init_container_statuses.is_empty()
+        || pod.status.extended_resource_claim_status.is_some();
+    reduce_spec(&mut pod.spec, bound, named);
+}
+
+/// The same of its metadata.
+pub(super) fn reduce_meta(pod: &mut Pod) {
     if pod.spec.resource_claims.is_empty() && pod.status.extended_resource_claim_status.is_none() {
         pod.metadata.uid = String::new();
     }
     if !pod.is_terminating() {
         pod.metadata.finalizers = Vec::new();
     }
-    reduce_status(&mut pod.status, &pod.spec);
-    let named = !pod.status.container_statuses.is_empty()
-        || !pod.status.init_container_statuses.is_empty()
-        || pod.status.extended_resource_claim_status.is_some();
-    reduce_spec(&mut pod.spec, bound, named);
 }
 
 fn reduce_spec(spec: &mut PodSpec, bound: bool, named: bool) {
