@@ -13,7 +13,7 @@ use rustc_hash::FxHasher;
 
 use super::ingest::{Ingested, keeps_annotation};
 use super::protobuf::Malformed;
-use super::slim::{Slimmer, is_token, is_well, reduce, reduce_meta, settle};
+use super::slim::{Slimmer, is_token, is_well, reduce, reduce_meta, settle_spec, settle_status};
 use crate::model::object::{Labels, ObjectMeta, OwnerReference};
 use crate::model::pod::{Pod, PodSpec, PodStatus};
 use crate::model::shared::Shared;
@@ -214,7 +214,8 @@ pub fn pod(bytes: &[u8], slimmer: &mut Slimmer) -> Result<Pod, Malformed> {
         }
         pod.spec = own_spec(spec, &mut slimmer.sieve)?;
         pod.status.start_time = None;
-        settle(&mut pod);
+        settle_status(&mut pod.status, &pod.spec);
+        slimmer.share_status(&mut pod);
         return Ok(pod);
     }
     let bound = !pod.moved_node_name.is_empty();
@@ -293,9 +294,9 @@ fn own_spec(spec: &[u8], sieve: &mut Sieve) -> Result<Shared<PodSpec>, Malformed
         Ok(())
     })?;
     let known = sieve.own_specs.get(&key, || {
-        let mut read = Pod { spec: PodSpec::decode(key.as_slice())?.into(), ..Pod::default() };
-        settle(&mut read);
-        Ok((*read.spec).clone().into())
+        let mut read = PodSpec::decode(key.as_slice())?;
+        settle_spec(&mut read);
+        Ok(read.clone().into())
     });
     sieve.key = key;
     known
@@ -413,6 +414,31 @@ mod tests {
                 assert_eq!(picked, whole(&bytes, &mut wholly).unwrap(), "{what}, owned: {owned}");
                 assert_eq!(picked, super::pod(&bytes, &mut picking).unwrap(), "{what} again, owned: {owned}");
             }
+        }
+    }
+
+    #[test]
+    fn pods_that_are_alike_share() {
+        for kind in ["ReplicaSet", "DaemonSet"] {
+            let on = |node: &str| {
+                made(&|p| {
+                    p["metadata"]["ownerReferences"][0]["kind"] = json!(kind);
+                    p["metadata"]["ownerReferences"][0]["name"] = json!("agent");
+                    p["metadata"]["name"] = json!(format!("agent-{node}"));
+                    p["spec"]["nodeName"] = json!(node);
+                    p["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"][0]["matchFields"]
+                        [0]["values"][0] = json!(node);
+                    p["spec"]["volumes"][0]["name"] = json!(format!("kube-api-access-{node}"));
+                    p["spec"]["containers"][0]["volumeMounts"][0]["name"] = json!(format!("kube-api-access-{node}"));
+                })
+                .encode_to_vec()
+            };
+            let mut slimmer = slimmer();
+            let (a, b) = (super::pod(&on("m"), &mut slimmer).unwrap(), super::pod(&on("n"), &mut slimmer).unwrap());
+            assert!(a.spec.same(&b.spec), "{kind}: spec");
+            assert!(a.status.same(&b.status), "{kind}: status");
+            assert!(a.metadata.labels.same(&b.metadata.labels), "{kind}: labels");
+            assert!(a.metadata.owner_references.same(&b.metadata.owner_references), "{kind}: owners");
         }
     }
 

@@ -103,6 +103,11 @@ impl Slimmer {
         }
         let spec = self.hash_of_message(&pod.spec);
         self.specs.share(&mut pod.spec, spec);
+        self.share_status(pod);
+    }
+
+    /// Has the pod share its status with those that have the same.
+    pub(super) fn share_status(&mut self, pod: &mut Pod) {
         let status = self.hash_of_message(&pod.status);
         self.statuses.share(&mut pod.status, status);
     }
@@ -155,8 +160,12 @@ pub(super) fn is_well(pod: &Pod) -> bool {
 /// Drops what no check uses of a pod in question that is well, and what differs between the pods of
 /// a DaemonSet though it says nothing: the node that it is bound to anyway, the volume of its token.
 pub(super) fn settle(pod: &mut Pod) {
-    let resized = is_resized(&pod.status, &pod.spec);
-    let spec = &mut *pod.spec;
+    settle_status(&mut pod.status, &pod.spec);
+    settle_spec(&mut pod.spec);
+}
+
+/// The part of [`settle`] that is about the spec.
+pub(super) fn settle_spec(spec: &mut PodSpec) {
     if let Some(affinity) = &mut spec.affinity {
         affinity.node_affinity = None;
         if *affinity == Default::default() {
@@ -167,7 +176,11 @@ pub(super) fn settle(pod: &mut Pod) {
     for container in spec.containers.iter_mut().chain(&mut spec.init_containers) {
         container.volume_mounts.retain(|m| !is_token(&m.name));
     }
-    let status = &mut *pod.status;
+}
+
+/// The part of [`settle`] that is about the status.
+pub(super) fn settle_status(status: &mut PodStatus, spec: &PodSpec) {
+    let resized = is_resized(status, spec);
     let said = ["PodReadyToStartContainers", "Initialized", "ContainersReady", "PodScheduled"];
     status.conditions.retain(|c| c.status != "True" || !said.contains(&c.r#type.as_str()));
     if !resized {
@@ -176,7 +189,7 @@ pub(super) fn settle(pod: &mut Pod) {
             (container.allocated_resources, container.resources) = Default::default();
         }
     }
-    pod.status = status.clone().into();
+    *status = status.clone();
 }
 
 /// Drops what no check uses of a pod that is not in question.
