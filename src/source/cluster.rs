@@ -413,15 +413,19 @@ impl Reader<'_> {
                 Ok(pods) => {
                     let is_own = |p: &Pod| own_known && p.metadata.controller().is_some_and(|o| own.contains(o.uid.as_str()));
                     let all = node.is_empty();
-                    let others = pods.into_iter().filter(|p| !is_own(p));
+                    let known_pods = &mut snapshot.objects.pods.items;
                     if all {
-                        // Those of single nodes, read before, come again.
-                        snapshot.objects.pods.items.retain(is_own);
+                        // Those of single nodes, read before, come again. The long list stays where it is.
+                        let own = std::mem::replace(known_pods, pods).into_iter().filter(is_own);
+                        known_pods.retain(|p| !is_own(p));
+                        known_pods.extend(own);
                         snapshot.pods_known_on = None;
-                    } else if let Some(known) = &mut snapshot.pods_known_on {
-                        known.insert(node);
+                    } else {
+                        known_pods.extend(pods.into_iter().filter(|p| !is_own(p)));
+                        if let Some(known) = &mut snapshot.pods_known_on {
+                            known.insert(node);
+                        }
                     }
-                    snapshot.objects.pods.items.extend(others);
                 }
                 Err(error) => refused = refused.or(Some(gap("list", "pods", None, &error))),
             }
