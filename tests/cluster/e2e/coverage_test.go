@@ -29,6 +29,14 @@ var beyond = map[string]string{
 	"RolloutIdle":                     "needs ten minutes in which no controller acts",
 }
 
+// unheardOf skips a scenario about what this Kubernetes version does not have.
+func (s *stage) unheardOf(code, why string) {
+	codesMu.Lock()
+	beyond[code] = why
+	codesMu.Unlock()
+	s.Skip(why)
+}
+
 // coverage compares the causes that the scenarios have produced with those that
 // the plugin knows. After a run of only some tests nothing can be missing.
 func coverage() (text string, complete bool) {

@@ -4,6 +4,7 @@ import (
 	"os/exec"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"ds-doctor/tests/cluster/bed"
 )
@@ -178,7 +179,8 @@ func (s *stage) applies(remedy claim) {
 		s.Errorf("%s: %s: %v\n%s", remedy.title, remedy.command, err, said)
 		return
 	}
-	s.until("the pods that the remedy promised: "+remedy.title+": "+remedy.command, func() bool {
+	// Up to 1.35 the scheduler does not try a pod again when one that repelled it goes, but after five minutes.
+	s.within(7*time.Minute, "the pods that the remedy promised: "+remedy.title+": "+remedy.command, func() bool {
 		for _, node := range remedy.nodes {
 			pod := s.podOnOrNil("agent", node)
 			if pod == nil || pod.DeletionTimestamp != nil || !bed.Ready(pod) {

@@ -377,7 +377,7 @@ spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]
 
 	scenario(t, "undeclared-feature", func(s *stage) {
 		if s.before("v1.36") {
-			s.Skip("nodes declare features since 1.36")
+			s.unheardOf("NodeDeclaredFeatures", "nodes declare features since 1.36")
 		}
 		s.node("a", bed.Declares("RestartAllContainersOnContainerExits"))
 		s.node("b")

@@ -276,6 +276,12 @@ const patience = 3 * time.Minute
 // until polls for a state of the cluster.
 func (s *stage) until(what string, done func() bool) {
 	s.Helper()
+	s.within(patience, what, done)
+}
+
+// within is until with another patience.
+func (s *stage) within(patience time.Duration, what string, done func() bool) {
+	s.Helper()
 	deadline := time.Now().Add(patience)
 	for !done() {
 		s.must(s.cluster.Running())
