@@ -137,13 +137,11 @@ impl Pick {
     }
 }
 
+/// Looks at a field and copies what counts of it.
+type Look<'a> = dyn FnMut(&Field, &mut Vec<u8>) -> Result<(), Malformed> + 'a;
+
 /// Copies what is picked of a message; `look` decides of fields that nothing picks.
-fn pick(
-    message: &[u8],
-    picks: &[Pick],
-    out: &mut Vec<u8>,
-    look: &mut dyn FnMut(&Field, &mut Vec<u8>) -> Result<(), Malformed>,
-) -> Result<(), Malformed> {
+fn pick(message: &[u8], picks: &[Pick], out: &mut Vec<u8>, look: &mut Look) -> Result<(), Malformed> {
     let mut fields = Fields(message);
     while let Some(field) = fields.next()? {
         match picks.iter().find(|p| p.tag() == field.tag) {
@@ -252,7 +250,9 @@ fn whole(bytes: &[u8], slimmer: &mut Slimmer) -> Result<Pod, Malformed> {
 /// The metadata, with what it shares with other pods'.
 fn meta(bytes: &[u8], sieve: &mut Sieve) -> Result<ObjectMeta, Malformed> {
     let (rest, labels, owners) = (&mut sieve.rest, &mut sieve.labels_bytes, &mut sieve.owners_bytes);
-    (rest.clear(), labels.clear(), owners.clear());
+    for buffer in [&mut *rest, labels, owners] {
+        buffer.clear();
+    }
     let mut fields = Fields(bytes);
     while let Some(field) = fields.next()? {
         match field.tag {
