@@ -81,8 +81,16 @@ fn one<W: Write>(screen: &mut Screen<W>, report: &Report, node: &NodeReport) -> 
     words(screen, node)?;
     if let Some(p) = &node.preemption {
         screen.blank()?;
-        let verdict = if p.possible { "can make room" } else { "cannot help" };
-        let why = if p.reason.is_empty() { String::new() } else { format!(": {}", p.reason) };
+        let under_way = p.reason.starts_with("under way");
+        let verdict = if p.possible {
+            "can make room"
+        } else if under_way {
+            "is"
+        } else {
+            "cannot help"
+        };
+        let colon = if under_way { " " } else { ": " };
+        let why = if p.reason.is_empty() { String::new() } else { format!("{colon}{}", p.reason) };
         screen.wrapped(2, 4, &[span(Role::Strong, "Preemption "), span(Role::Plain, format!("{verdict}{why}"))])?;
         for victim in &p.victims {
             let budget = if p.violating.contains(victim) { ", against its PodDisruptionBudget" } else { "" };

@@ -375,7 +375,9 @@ fn preemption<W: Write>(screen: &mut Screen<W>, group: &Group) -> io::Result<()>
     let known: Vec<_> = group.nodes.iter().filter(waits).filter_map(|n| n.preemption.as_ref().map(|p| (n.name.as_str(), p))).collect();
     let Some((_, first)) = known.first() else { return Ok(()) };
     let possible: Vec<&str> = known.iter().filter(|(_, p)| p.possible).map(|(n, _)| *n).collect();
-    let text = if possible.is_empty() {
+    let text = if first.reason.starts_with("under way") {
+        format!("preemption is {}", first.reason)
+    } else if possible.is_empty() {
         format!("preemption cannot help{}", reason(&first.reason))
     } else if group.nodes.len() == 1 {
         let victims: Vec<&str> = first.victims.iter().map(String::as_str).collect();

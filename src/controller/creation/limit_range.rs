@@ -95,7 +95,9 @@ pub fn defaults_below_requests(subject: &Subject) -> Vec<Cause> {
     let mut causes: Vec<Cause> = Vec::new();
     for (own, made) in pairs {
         for (resource, request) in made.resources.requests.iter().filter(|(r, _)| !own.resources.limits.contains_key(*r)) {
-            let Some(limit) = made.resources.limits.get(resource).filter(|l| *l < request) else { continue };
+            let Some(limit) = made.resources.limits.get(resource).filter(|l| l.rounded_to_milli() < request.rounded_to_milli()) else {
+                continue;
+            };
             let default = |r: &&LimitRange| {
                 r.spec
                     .limits
