@@ -175,15 +175,16 @@ func (c *Cluster) StopAPIServer() { c.apiServer.kill() }
 const FakeKubelet = "kwok.x-k8s.io/node"
 
 // StartControllerManager starts the controllers. The long grace period keeps a
-// busy machine from turning nodes unreachable; scenarios that want a dead node
-// write its status.
+// busy machine from turning nodes unreachable, and the node controller from
+// remembering when a node of the same name was last heard of in an earlier
+// world; scenarios that want a dead node write its status.
 func (c *Cluster) StartControllerManager() (err error) {
 	c.controllerManager, err = c.component("kube-controller-manager",
 		"--kubeconfig="+c.Kubeconfig(Admin), "--leader-elect=false", "--secure-port=0",
 		"--service-account-private-key-file="+c.path("service-account.key"),
 		"--root-ca-file="+c.path("ca.crt"),
 		"--use-service-account-credentials=false",
-		"--node-monitor-period=1s", "--node-monitor-grace-period=10m", "--node-startup-grace-period=10m",
+		"--node-monitor-period=1s", "--node-monitor-grace-period=24h", "--node-startup-grace-period=24h",
 		"--concurrent-namespace-syncs=20", "--concurrent-resource-quota-syncs=10",
 		"--kube-api-qps=1000", "--kube-api-burst=2000")
 	return err
