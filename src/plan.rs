@@ -14,6 +14,12 @@ use crate::report::{NodeReport, State};
 /// Nodes that are read because that says more, not because the answer needs it: only so many.
 const WELCOME: usize = 64;
 
+/// Up to so many nodes all pods are read where those of any node are: pods on other nodes may
+/// repel one that has no terms of its own, which only their own terms tell. It takes a fraction
+/// of a second; in a larger cluster they are read if the pods of the node do not explain why the
+/// pod waits.
+const SMALL: usize = 500;
+
 /// Kinds that are read together, for the same reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
@@ -135,7 +141,8 @@ pub fn plan(snapshot: &Snapshot, targets: &[&DaemonSet], asked: &BTreeSet<String
         needs.nodes.extend(welcome);
     }
     // The whole list costs as much as all nodes one by one, and fewer requests.
-    if needs.nodes.len() * 2 > snapshot.nodes.len() {
+    let (some, all) = (needs.nodes.len(), snapshot.nodes.len());
+    if some * 2 > all || (some > 0 && all <= SMALL) {
         needs.all_pods = true;
     }
     needs
@@ -231,10 +238,10 @@ mod tests {
         .unwrap()
     }
 
-    /// A cluster of ten nodes of which `n0` and `n1` are as given, and the others run the pod.
+    /// A large cluster of which `n0` and `n1` are as given, and the other nodes run the pod.
     fn cluster(first: Vec<Pod>) -> Snapshot {
         let mut snapshot = Snapshot { pods_known_on: Some(BTreeSet::new()), ..Snapshot::default() };
-        for i in 0..10 {
+        for i in 0..=SMALL {
             let node: Node = serde_json::from_value(
                 json!({"metadata": {"name": format!("n{i}")}, "status": {"allocatable": {"pods": "9"}, "conditions": [{"type": "Ready", "status": "True"}]}}),
             )
@@ -242,7 +249,7 @@ mod tests {
             snapshot.objects.nodes.items.push(node);
         }
         snapshot.objects.pods.items = first;
-        snapshot.objects.pods.items.extend((2..10).map(|i| pod(&format!("n{i}"), true, "")));
+        snapshot.objects.pods.items.extend((2..=SMALL).map(|i| pod(&format!("n{i}"), true, "")));
         snapshot
     }
 
@@ -255,7 +262,7 @@ mod tests {
     #[test]
     fn reads_what_is_in_doubt_and_no_more() {
         let fine = || vec![pod("n0", true, ""), pod("n1", true, "")];
-        let pending = || vec![pod("n0", true, ""), pod("n1", false, "0/10 nodes are available: 1 Insufficient cpu")];
+        let pending = || vec![pod("n0", true, ""), pod("n1", false, "0/501 nodes are available: 1 Insufficient cpu")];
         let missing = || vec![pod("n0", true, "")];
         let known = |mut s: Snapshot, nodes: &[&str]| {
             s.pods_known_on = Some(nodes.iter().map(|n| n.to_string()).collect());
@@ -301,6 +308,12 @@ mod tests {
         ] {
             assert_eq!(needs(&snapshot, spec, &asked), want, "{what}");
         }
+        let mut small = cluster(pending());
+        small.objects.nodes.items.pop();
+        assert!(needs(&small, json!({}), &[]).starts_with("n1|true|"), "a pod on another node may repel it");
+        let mut fine = cluster(fine());
+        fine.objects.nodes.items.pop();
+        assert_eq!(needs(&fine, json!({}), &[]), "|false|[]", "all is well in a small cluster");
         let mut two = cluster(vec![]);
         two.objects.nodes.items.truncate(3);
         two.objects.pods.items.truncate(1);

@@ -345,7 +345,7 @@ fn not_known(cycle: &Cycle, rules: &Rules, info: &NodeInfo) -> Option<String> {
     let by_namespace = |p: &Pod| anti_affinity_of(&p.spec).iter().any(|t| t.namespace_selector.as_ref().is_some_and(|s| !is_empty(s)));
     let snapshot = cycle.snapshot;
     // Without terms of its own the pod is taken to be repelled by pods on the node alone, where only those were
-    // read: if they do not explain why it waits, all pods are read.
+    // read: in a large cluster, unless they fail to explain why it waits.
     let pods_known = if rules.has_terms() { snapshot.knows_all_pods() } else { info.pods_known };
     if !pods_known {
         Some("not all pods could be read, so what this pod repels or is repelled by is not known".into())
