@@ -50,3 +50,30 @@ pub fn cause(subject: &Subject) -> Option<Cause> {
     let renewed = lease.spec.renew_time.map(|t| t.to_string());
     Some(Cause::new(&ENTRY, "", message).evidence("Lease/kube-system/kube-controller-manager", "spec.renewTime", renewed))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::snapshot::Snapshot;
+    use crate::model::time::Time;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn a_lease_that_nobody_renews() {
+        for (name, renewed, seconds, want) in [
+            ("kube-controller-manager", json!("2026-11-30T11:59:30.000000Z"), 15, false),
+            ("kube-controller-manager", json!("2026-11-30T11:58:30.000000Z"), 15, true),
+            ("kube-controller-manager", json!("2026-11-30T11:58:30.000000Z"), 60, false),
+            // The reader's clock may be behind.
+            ("kube-controller-manager", json!("2026-11-30T12:10:00.000000Z"), 15, false),
+            ("kube-controller-manager", Value::Null, 15, false),
+            ("kube-scheduler", json!("2026-11-30T11:00:00.000000Z"), 15, false),
+        ] {
+            let mut snapshot = Snapshot { now: Time::parse("2026-11-30T12:00:00Z").unwrap(), ..Snapshot::default() };
+            let lease = json!({"metadata": {"name": name, "namespace": "kube-system"}, "spec": {"renewTime": renewed, "leaseDurationSeconds": seconds}});
+            snapshot.objects.leases.items.push(serde_json::from_value(lease).unwrap());
+            let ds = serde_json::from_value(json!({"metadata": {"name": "ds", "namespace": "ns"}})).unwrap();
+            assert_eq!(cause(&Subject::new(&snapshot, &ds)).is_some(), want, "{name} {renewed} {seconds}");
+        }
+    }
+}

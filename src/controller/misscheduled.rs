@@ -43,3 +43,28 @@ pub fn cause(decision: &Decision, pods: &[&Pod]) -> Option<Cause> {
     let object = format!("Pod/{}", pod.full_name());
     Some(Cause::new(&ENTRY, "", message).severity(severity).evidence(object, "spec.nodeName", pod.node_name().unwrap_or_default()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_pod_that_is_neither_wanted_nor_leaving() {
+        for (phase, deleted, stays, want) in [
+            ("Running", false, true, Some(Severity::Warning)),
+            ("Running", false, false, Some(Severity::Error)),
+            ("Pending", false, true, Some(Severity::Warning)),
+            ("Running", true, false, None),
+            ("Failed", false, true, None),
+        ] {
+            let mut pod = json!({"metadata": {"name": "p", "namespace": "ns"}, "spec": {"nodeName": "n"}, "status": {"phase": phase}});
+            if deleted {
+                pod["metadata"]["deletionTimestamp"] = "2026-11-30T12:00:00Z".into();
+            }
+            let pod: Pod = serde_json::from_value(pod).unwrap();
+            let decision = Decision { should_run: false, should_continue: stays, causes: Vec::new() };
+            assert_eq!(cause(&decision, &[&pod]).map(|c| c.severity), want, "{phase} {deleted} {stays}");
+        }
+    }
+}

@@ -51,3 +51,32 @@ pub fn causes(subject: &Subject) -> Vec<Cause> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::snapshot::Snapshot;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn selectors_that_select_each_others_pods() {
+        let ds = |namespace: &str, name: &str, selector: Value, labels: Value| json!({"metadata": {"name": name, "namespace": namespace}, "spec": {"selector": {"matchLabels": selector}, "template": {"metadata": {"labels": labels}}}});
+        let own = ds("ns", "own", json!({"app": "a"}), json!({"app": "a", "tier": "x"}));
+        for (other, want) in [
+            (ds("ns", "other", json!({"app": "a"}), json!({"app": "a"})), "ns/other"),
+            // Its selector is wider, its pods are others.
+            (ds("ns", "other", json!({"tier": "x"}), json!({"tier": "x"})), "ns/other"),
+            // Its pods match, its selector is narrower.
+            (ds("ns", "other", json!({"app": "a", "tier": "y"}), json!({"app": "a", "tier": "y"})), "ns/other"),
+            (ds("ns", "other", json!({"app": "b"}), json!({"app": "b"})), ""),
+            (ds("ns2", "other", json!({"app": "a"}), json!({"app": "a"})), ""),
+            (ds("ns", "own", json!({"app": "a"}), json!({"app": "a"})), ""),
+        ] {
+            let mut snapshot = Snapshot::default();
+            snapshot.objects.daemon_sets.items.push(serde_json::from_value(other.clone()).unwrap());
+            let own = serde_json::from_value(own.clone()).unwrap();
+            let found: Vec<String> = causes(&Subject::new(&snapshot, &own)).into_iter().map(|c| c.detail).collect();
+            assert_eq!(found.concat(), want, "{other}");
+        }
+    }
+}

@@ -54,3 +54,22 @@ pub fn workload_cause(ds: &DaemonSet, (observed, generation): (i64, i64)) -> Cau
         observed,
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_observed_generation_is_behind() {
+        for (generation, observed, want) in [(1, 0, Some((0, 1))), (4, 3, Some((3, 4))), (4, 4, None), (0, 0, None)] {
+            let ds = json!({"metadata": {"name": "ds", "generation": generation}, "status": {"observedGeneration": observed}});
+            let ds: DaemonSet = serde_json::from_value(ds).unwrap();
+            assert_eq!(lag(&ds), want);
+            if let Some(lag) = want {
+                assert_eq!(node_cause(&ds, lag).detail, format!("observedGeneration {observed} < {generation}"));
+                assert_eq!(workload_cause(&ds, lag).detail, "");
+            }
+        }
+    }
+}

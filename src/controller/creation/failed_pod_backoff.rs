@@ -44,3 +44,28 @@ pub fn cause(subject: &Subject) -> Option<Cause> {
     );
     Some(refusal(&ENTRY, "", message).evidence(subject.object(), format!("event {}", event.reason), event.message.as_str()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::snapshot::Snapshot;
+    use crate::model::time::Time;
+    use serde_json::json;
+
+    #[test]
+    fn only_a_recent_end_is_waited_out() {
+        for (reason, at, want) in [
+            ("FailedDaemonPod", "2026-11-30T11:50:00Z", true),
+            ("SucceededDaemonPod", "2026-11-30T11:50:00Z", true),
+            ("FailedDaemonPod", "2026-11-30T11:40:00Z", false),
+            ("SuccessfulCreate", "2026-11-30T11:59:00Z", false),
+        ] {
+            let mut snapshot = Snapshot { now: Time::parse("2026-11-30T12:00:00Z").unwrap(), ..Snapshot::default() };
+            let event = json!({"metadata": {"name": "e", "namespace": "ns"}, "involvedObject": {"kind": "DaemonSet", "namespace": "ns", "name": "ds"},
+                "reason": reason, "message": "m", "lastTimestamp": at});
+            snapshot.objects.events.items.push(serde_json::from_value(event).unwrap());
+            let ds = serde_json::from_value(json!({"metadata": {"name": "ds", "namespace": "ns"}})).unwrap();
+            assert_eq!(cause(&Subject::new(&snapshot, &ds)).is_some(), want, "{reason} {at}");
+        }
+    }
+}

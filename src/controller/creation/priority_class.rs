@@ -52,3 +52,28 @@ fn cause(subject: &Subject, name: &str) -> Cause {
         name,
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::snapshot::Snapshot;
+    use serde_json::json;
+
+    #[test]
+    fn only_classes_that_were_read_can_be_missing() {
+        for (class, read, want) in [
+            ("high", vec!["low"], true),
+            ("high", vec!["high"], false),
+            ("high", vec![], false),
+            ("", vec!["low"], false),
+            ("system-node-critical", vec!["low"], false),
+        ] {
+            let mut snapshot = Snapshot::default();
+            let of = |name: &&str| serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
+            snapshot.objects.priority_classes.items = read.iter().map(of).collect();
+            let ds = json!({"metadata": {"name": "ds", "namespace": "ns"}, "spec": {"template": {"spec": {"priorityClassName": class}}}});
+            let ds = serde_json::from_value(ds).unwrap();
+            assert_eq!(!foreseen(&Subject::new(&snapshot, &ds)).is_empty(), want, "{class} {read:?}");
+        }
+    }
+}

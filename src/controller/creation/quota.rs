@@ -205,3 +205,65 @@ fn is_best_effort(spec: &PodSpec) -> bool {
     let containers = spec.containers.iter().chain(&spec.init_containers).map(|c| &c.resources);
     !containers.chain(&spec.resources).any(|r| asks(&r.requests) || asks(&r.limits))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::snapshot::Snapshot;
+    use serde_json::{Value, json};
+
+    /// The details of what is foreseen for one pod of this spec with this quota.
+    fn details(quota: Value, spec: Value) -> Vec<String> {
+        let mut snapshot = Snapshot::default();
+        let mut quota = quota;
+        quota["metadata"] = json!({"name": "q", "namespace": "ns"});
+        snapshot.objects.resource_quotas.items.push(serde_json::from_value(quota).unwrap());
+        let ds = json!({"metadata": {"name": "ds", "namespace": "ns"}, "spec": {"template": {"spec": spec}}});
+        let ds = serde_json::from_value(ds).unwrap();
+        foreseen(&Subject::new(&snapshot, &ds)).into_iter().map(|c| c.detail).collect()
+    }
+
+    #[test]
+    fn room_and_what_must_be_set() {
+        let of = |requests: Value| json!({"containers": [{"name": "a", "resources": {"requests": requests}}]});
+        let status = |hard: Value, used: Value| json!({"status": {"hard": hard, "used": used}});
+        for (quota, spec, want) in [
+            (status(json!({"pods": "3"}), json!({"pods": "2"})), of(json!({})), vec![]),
+            (status(json!({"pods": "3"}), json!({"pods": "3"})), of(json!({})), vec!["q pods"]),
+            (status(json!({"requests.cpu": "1"}), json!({"requests.cpu": "900m"})), of(json!({"cpu": "100m"})), vec![]),
+            (status(json!({"requests.cpu": "1"}), json!({"requests.cpu": "901m"})), of(json!({"cpu": "100m"})), vec!["q requests.cpu"]),
+            (
+                status(json!({"requests.cpu": "1", "limits.memory": "1Gi"}), json!({})),
+                of(json!({})),
+                vec!["q limits.memory", "q requests.cpu"],
+            ),
+            // One container sets it, the other does not.
+            (
+                status(json!({"cpu": "1"}), json!({})),
+                json!({"containers": [{"name": "a", "resources": {"requests": {"cpu": "1m"}}}, {"name": "b"}]}),
+                vec!["q cpu"],
+            ),
+            (status(json!({"requests.x.io/gpu": "0"}), json!({})), of(json!({"x.io/gpu": "1"})), vec!["q requests.x.io/gpu"]),
+        ] {
+            assert_eq!(details(quota.clone(), spec.clone()), want, "{quota} {spec}");
+        }
+    }
+
+    #[test]
+    fn scopes_leave_pods_out() {
+        let scoped = |scope: &str, operator: &str, values: Value| json!({"spec": {"scopeSelector": {"matchExpressions": [{"scopeName": scope, "operator": operator, "values": values}]}}, "status": {"hard": {"pods": "0"}}});
+        let class = |name: &str| json!({"priorityClassName": name, "containers": [{"name": "a"}]});
+        for (quota, spec, covered) in [
+            (scoped("PriorityClass", "In", json!(["high"])), class("high"), true),
+            (scoped("PriorityClass", "In", json!(["high"])), class("low"), false),
+            (scoped("PriorityClass", "NotIn", json!(["high"])), class("low"), true),
+            (scoped("PriorityClass", "DoesNotExist", json!([])), class(""), true),
+            (scoped("BestEffort", "Exists", json!([])), class(""), true),
+            (scoped("NotBestEffort", "Exists", json!([])), class(""), false),
+            (scoped("Terminating", "Exists", json!([])), class(""), false),
+            (json!({"spec": {"scopes": ["NotTerminating"]}, "status": {"hard": {"pods": "0"}}}), class(""), true),
+        ] {
+            assert_eq!(!details(quota.clone(), spec.clone()).is_empty(), covered, "{quota} {spec}");
+        }
+    }
+}

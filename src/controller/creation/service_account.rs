@@ -67,3 +67,33 @@ fn account<'a>(subject: &'a Subject) -> &'a str {
 fn cause(subject: &Subject, name: &str, message: String) -> Cause {
     refusal(&ENTRY, name, message).evidence(subject.object(), "spec.template.spec.serviceAccountName", account(subject))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::snapshot::Snapshot;
+    use serde_json::json;
+
+    #[test]
+    fn only_accounts_that_were_read_can_be_missing() {
+        for (spec, read, want) in [
+            (json!({"serviceAccountName": "sa"}), vec!["ns/default"], "ns/sa"),
+            (json!({"serviceAccount": "sa"}), vec!["ns/default"], "ns/sa"),
+            (json!({"serviceAccountName": "sa"}), vec!["ns/default", "ns/sa"], ""),
+            (json!({"serviceAccountName": "sa"}), vec!["other/sa"], ""),
+            (json!({}), vec!["ns/sa"], "ns/default"),
+            (json!({}), vec![], ""),
+        ] {
+            let mut snapshot = Snapshot::default();
+            let of = |name: &&str| {
+                let (namespace, name) = name.split_once('/').unwrap();
+                serde_json::from_value(json!({"metadata": {"name": name, "namespace": namespace}})).unwrap()
+            };
+            snapshot.objects.service_accounts.items = read.iter().map(of).collect();
+            let ds = json!({"metadata": {"name": "ds", "namespace": "ns"}, "spec": {"template": {"spec": spec}}});
+            let ds = serde_json::from_value(ds).unwrap();
+            let found: Vec<String> = foreseen(&Subject::new(&snapshot, &ds)).into_iter().map(|c| c.detail).collect();
+            assert_eq!(found.concat(), want, "{spec} {read:?}");
+        }
+    }
+}
