@@ -21,7 +21,8 @@ use crate::model::snapshot::{Gap, Snapshot};
 use crate::model::toleration::daemon_pod_tolerations;
 use crate::model::version::Features;
 use crate::report::{
-    API_VERSION, Check, CheckVerdict, DaemonSetSummary, Missing, NodeReport, Outcome, PodReport, Report, State, StatusCounters, Summary,
+    API_VERSION, Check, CheckVerdict, DaemonSetSummary, Missing, NodeReport, Outcome, PodReport, Preemption, Report, State, StatusCounters,
+    Summary,
 };
 use crate::rollout;
 use crate::scheduling::preemption::DryRun;
@@ -108,24 +109,39 @@ impl<'a> Subject<'a> {
 
     /// The cycle that judges the pod to be. `name` is its stand-in name.
     pub fn fresh_cycle<'s>(&'s self, name: &'s str) -> Cycle<'s> {
-        self.named_cycle(name, "")
-    }
-
-    /// The same under the name and uid of the pod that waits in its place.
-    fn named_cycle<'s>(&'s self, name: &'s str, uid: &'s str) -> Cycle<'s> {
         Cycle {
             snapshot: self.snapshot,
             features: self.features,
             daemon_set: self.ds,
             namespace: &self.fresh.namespace,
             pod_name: name,
-            pod_uid: uid,
+            pod_uid: "",
+            claim_statuses: &[],
             labels: &self.fresh.labels,
             spec: &self.fresh.spec,
             pod: None,
             nodes: &self.nodes,
             added_selector: &self.fresh.added_selector,
             memo: &self.memo,
+        }
+    }
+
+    /// The pod that waits for the node, if claims are made for the DaemonSet's pods by their names.
+    pub fn claimant(&self, node: &str) -> Option<&'a Pod> {
+        let spec = &self.fresh.spec;
+        if spec.resource_claims.is_empty() && !spec.volumes.iter().any(|v| v.is_ephemeral()) {
+            return None;
+        }
+        let pods = self.pods.get(node).map_or(&[][..], Vec::as_slice);
+        pods.iter().copied().filter(|p| p.node_name().is_none() && !p.is_terminal()).min_by_key(|p| &p.metadata.name)
+    }
+
+    /// The cycle of the pod to be with the name of the pod that waits in its place and the claims that were made for that one.
+    pub fn named_cycle<'s>(&'s self, waiting: &'s Pod) -> Cycle<'s> {
+        Cycle {
+            pod_uid: &waiting.metadata.uid,
+            claim_statuses: &waiting.status.resource_claim_statuses,
+            ..self.fresh_cycle(&waiting.metadata.name)
         }
     }
 
@@ -138,6 +154,7 @@ impl<'a> Subject<'a> {
             namespace: &pod.metadata.namespace,
             pod_name: &pod.metadata.name,
             pod_uid: &pod.metadata.uid,
+            claim_statuses: &pod.status.resource_claim_statuses,
             labels: &pod.metadata.labels,
             spec: &pod.spec,
             pod: Some(pod),
@@ -232,16 +249,11 @@ fn wanted(options: &Options, name: &str) -> bool {
     options.nodes.is_empty() || options.nodes.contains(name)
 }
 
-/// The plugins that look at objects by the pod's own name.
-const NAMING: [&str; 3] = ["NodeVolumeLimits", "VolumeBinding", "DynamicResources"];
-
 fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>) -> Vec<NodeReport> {
     let name = stand_in_name(subject.ds);
     let cycle = subject.fresh_cycle(&name);
-    let filters: Vec<Filter> = PLUGINS.iter().map(|p| (p.prefilter)(&cycle)).collect();
+    let filters = filters_of(&cycle);
     let lacking = crate::controller::creation::causes(subject);
-    let spec = &subject.fresh.spec;
-    let has_own_claims = !spec.resource_claims.is_empty() || spec.volumes.iter().any(|v| v.is_ephemeral());
     let mut nodes = Vec::new();
     for info in &subject.nodes {
         let Some(decision) = decisions.get(info.node.name()) else { continue };
@@ -254,14 +266,10 @@ fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>) -> Vec<N
             info
         };
         // Claims are made for the pod by name: where one waits for the node, those are its own.
-        let waiting = pods.iter().filter(|p| p.node_name().is_none() && !p.is_terminal()).min_by_key(|p| &p.metadata.name);
-        let waiting = waiting.filter(|_| has_own_claims);
-        let named = waiting.map(|p| Cycle { pod: Some(p), ..subject.named_cycle(&p.metadata.name, &p.metadata.uid) });
-        let checks = PLUGINS.iter().zip(&filters).map(|(p, filter)| match named.as_ref().filter(|_| NAMING.contains(&p.name)) {
-            Some(cycle) => check(p.name, (p.prefilter)(cycle)(as_found)),
-            None => check(p.name, filter(as_found)),
-        });
-        let checks: Vec<Check> = checks.collect();
+        let (checks, preemption) = match subject.claimant(info.node.name()).map(|p| subject.named_cycle(p)) {
+            Some(cycle) => ask(&cycle, &filters_of(&cycle), as_found),
+            None => ask(&cycle, &filters, as_found),
+        };
         let mut node = NodeReport {
             name: info.node.name().to_string(),
             state: State::Unknown,
@@ -269,13 +277,23 @@ fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>) -> Vec<N
             should_continue_running: Some(decision.should_continue),
             pods: pods.iter().map(|p| pod_report(subject, p)).collect(),
             checks,
-            preemption: DryRun::new(&cycle, &filters, as_found).outcome(),
+            preemption,
             causes: Vec::new(),
         };
         judge(subject, info, decision, pods, &lacking, &mut node);
         nodes.push(node);
     }
     nodes
+}
+
+fn filters_of<'s>(cycle: &'s Cycle<'s>) -> Vec<Filter<'s>> {
+    PLUGINS.iter().map(|p| (p.prefilter)(cycle)).collect()
+}
+
+/// What each filter says of the node, and what preemption would do.
+fn ask<'s>(cycle: &Cycle<'s>, filters: &[Filter<'s>], info: &NodeInfo<'s>) -> (Vec<Check>, Option<Preemption>) {
+    let checks = PLUGINS.iter().zip(filters).map(|(p, filter)| check(p.name, filter(info))).collect();
+    (checks, DryRun::new(cycle, filters, info).outcome())
 }
 
 fn check(plugin: &'static str, verdict: Verdict) -> Check {

@@ -2,10 +2,11 @@
 
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use ds_doctor::diagnose::{Options, diagnose};
+use ds_doctor::filter::PLUGINS;
 use ds_doctor::model::quantity::Quantity;
 use ds_doctor::model::snapshot::Snapshot;
 use ds_doctor::render;
@@ -91,6 +92,19 @@ fn toleration() -> impl Strategy<Value = Value> {
 
 fn quantity(value: &Value) -> Quantity {
     serde_json::from_value(value.clone()).unwrap()
+}
+
+/// The properties are tried on clusters in which every filter refuses something: upstream's verdicts say so.
+#[test]
+fn every_filter_has_something_to_refuse() {
+    let mut refusing = BTreeSet::new();
+    for case in corpus() {
+        let nodes = case["verdicts"]["nodes"].as_array().unwrap();
+        refusing.extend(nodes.iter().filter_map(|n| n["fresh"]["plugins"].as_object()).flat_map(|p| p.keys().map(String::as_str)));
+    }
+    // The controller tolerates a cordon for every DaemonSet's pod.
+    let silent: Vec<_> = PLUGINS.iter().map(|p| p.name).filter(|p| !refusing.contains(p)).collect();
+    assert_eq!(silent, ["NodeUnschedulable"]);
 }
 
 proptest! {

@@ -136,7 +136,7 @@ impl<'a> Demand<'a> {
         if !wanted.is_empty() {
             self.allocate(info, &wanted)?;
         }
-        self.check_allocated(info)
+        Ok(self.check_allocated(info))
     }
 
     /// Whether the node has the devices for the claims that are not allocated.
@@ -249,9 +249,8 @@ impl<'a> Demand<'a> {
     }
 
     /// Claims that are allocated already have to be so for this node.
-    fn check_allocated(&self, info: &NodeInfo) -> Result<Verdict, Verdict> {
+    fn check_allocated(&self, info: &NodeInfo) -> Verdict {
         let mut findings = Vec::new();
-        let mut unknown = None;
         for claim in &self.claims {
             let Some(allocation) = &claim.status.allocation else { continue };
             let name = claim.metadata.full_name();
@@ -270,19 +269,19 @@ impl<'a> Demand<'a> {
                     ];
                     findings.push(finding(&name, message, evidence));
                 }
-                _ if self.cycle.features.dra_binding_conditions
-                    && allocation.devices.results.iter().any(|r| !r.binding_conditions.is_empty()) =>
-                {
-                    unknown = Some(format!("the binding conditions of claim {name} are not judged"));
+                _ if self.cycle.features.dra_binding_conditions => {
+                    if let Some(why) = claim.given_up(self.cycle.snapshot.now) {
+                        let evidence = vec![Evidence::new(format!("ResourceClaim/{name}"), "status.devices", why.clone())];
+                        findings.push(finding(&name, format!("claim {name} is allocated, but {why}"), evidence));
+                    }
                 }
                 _ => {}
             }
         }
-        match (findings.is_empty(), unknown) {
-            (true, Some(unknown)) => Err(Verdict::Unknown(unknown)),
-            (true, None) => Ok(Verdict::Pass),
-            (false, _) => Ok(Verdict::Fail(Failure { reasons: vec![NOT_AVAILABLE.into()], unresolvable: true, findings })),
+        if findings.is_empty() {
+            return Verdict::Pass;
         }
+        Verdict::Fail(Failure { reasons: vec![NOT_AVAILABLE.into()], unresolvable: true, findings })
     }
 }
 
@@ -309,16 +308,13 @@ fn user_claim<'a>(cycle: &Cycle<'a>, wanted: &'a PodResourceClaim) -> Result<Opt
     let (namespace, pod) = (cycle.namespace, format!("{}/{}", cycle.namespace, cycle.pod_name));
     let (name, must_own) = match (&wanted.resource_claim_name, &wanted.resource_claim_template_name) {
         (Some(name), _) => (name.as_str(), false),
-        (None, Some(template)) => {
-            let statuses = cycle.pod.map(|p| p.status.resource_claim_statuses.as_slice()).unwrap_or_default();
-            match statuses.iter().find(|s| s.name == wanted.name) {
-                Some(status) => match status.resource_claim_name.as_deref() {
-                    Some(name) => (name, true),
-                    None => return Ok(None),
-                },
-                None => return Err(not_made(cycle, template, &pod)),
-            }
-        }
+        (None, Some(template)) => match cycle.claim_statuses.iter().find(|s| s.name == wanted.name) {
+            Some(status) => match status.resource_claim_name.as_deref() {
+                Some(name) => (name, true),
+                None => return Ok(None),
+            },
+            None => return Err(not_made(cycle, template, &pod)),
+        },
         (None, None) => {
             let reason = format!("pod \"{pod}\", spec.resourceClaim \"{}\": none of the supported fields are set", wanted.name);
             return Err(refuse(reason.clone(), finding(&wanted.name, reason, vec![])));

@@ -14,7 +14,7 @@ use crate::model::daemon_pod::{HASH_LABEL, NO_HASH};
 use crate::model::daemon_set::DaemonSet;
 use crate::model::node_info::NodeInfo;
 use crate::model::object::Labels;
-use crate::model::pod::{Pod, PodSpec};
+use crate::model::pod::{Pod, PodResourceClaimStatus, PodSpec};
 use crate::model::snapshot::Snapshot;
 use crate::model::version::Features;
 
@@ -47,6 +47,8 @@ pub struct Cycle<'a> {
     pub pod_name: &'a str,
     /// The pod's uid; empty for a pod that is not made yet.
     pub pod_uid: &'a str,
+    /// The claims that were made for the pod from templates.
+    pub claim_statuses: &'a [PodResourceClaimStatus],
     /// The pod's labels.
     pub labels: &'a Labels,
     /// The pod's spec.

@@ -57,7 +57,11 @@ fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
         if let (true, Some(why)) = (shortages.is_empty(), unknown) {
             return Verdict::Unknown(why);
         }
-        if shortages.is_empty() || !info.pods_known {
+        if !info.pods_known {
+            // What the whole node has not got it has not got with whatever pods, either.
+            shortages.retain(|s| s.requested > s.allocatable);
+        }
+        if shortages.is_empty() {
             return Verdict::pass_if_pods_known(info);
         }
         Verdict::Fail(Failure {
@@ -215,6 +219,26 @@ mod tests {
             let cycle = subject.fresh_cycle("a-xxxxx");
             let verdict = prefilter(&cycle)(&subject.nodes[0]);
             assert_eq!(verdict == Verdict::Pass, fits, "{resource} {allocatable:?} 1.{minor}");
+        }
+    }
+
+    #[test]
+    fn where_pods_were_not_read_only_what_the_node_has_not_got_is_short() {
+        for (cpu, pods, want) in [("3", "9", "Insufficient cpu"), ("2", "9", "?"), ("1", "0", "Too many pods")] {
+            let node = json!({"metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "2", "pods": pods}}});
+            let ds: DaemonSet = serde_json::from_value(json!({"metadata": {"name": "a"}, "spec": {"template": {"spec": {"containers": [
+                {"resources": {"requests": {"cpu": cpu}}}]}}}}))
+            .unwrap();
+            let mut snapshot = Snapshot { pods_known_on: Some([].into()), ..Snapshot::default() };
+            snapshot.objects.nodes = Listed { items: vec![serde_json::from_value(node).unwrap()], gap: None };
+            let subject = Subject::new(&snapshot, &ds);
+            let cycle = subject.fresh_cycle("a-xxxxx");
+            let got = match prefilter(&cycle)(&subject.nodes[0]) {
+                Verdict::Fail(f) => f.reasons.join(", "),
+                Verdict::Unknown(_) => "?".into(),
+                Verdict::Pass => "+".into(),
+            };
+            assert_eq!(got, want, "{cpu} {pods}");
         }
     }
 }

@@ -60,7 +60,7 @@ fn one_pod_claims<'a>(cycle: &Cycle<'a>) -> Result<Vec<&'a str>, Verdict> {
         let Some(claim) = storage.claim(cycle.namespace, name).map_err(Verdict::Unknown)? else {
             return Err(missing_claim(cycle, name, ClaimProblem::Missing, format!("persistentvolumeclaim \"{name}\" not found")));
         };
-        if claim.spec.access_modes.iter().any(|m| m == "ReadWriteOncePod") {
+        if claim.spec.access_modes.iter().any(|m| m == "ReadWriteOncePod") && !claims.contains(&name) {
             claims.push(name);
         }
     }
@@ -85,20 +85,60 @@ pub fn missing_claim(cycle: &Cycle, name: &str, problem: ClaimProblem, reason: S
     })
 }
 
-fn judge(cycle: &Cycle, claims: &[&str], info: &NodeInfo) -> Verdict {
-    let exclusive = cycle.spec.volumes.iter().filter(|v| is_exclusive(&v.source));
-    let disks: Vec<Finding> = exclusive.flat_map(|v| holders(v, info)).collect();
+fn judge<'a>(cycle: &'a Cycle<'a>, claims: &[&str], info: &NodeInfo<'a>) -> Verdict {
+    let exclusive = || cycle.spec.volumes.iter().filter(|v| is_exclusive(&v.source));
+    let uses = Uses::new(cycle, claims, info);
+    if uses.before == 0 && exclusive().next().is_none() {
+        // Upstream's PreFilter skips the plugin for the whole cycle, whatever nominated pods bring.
+        return if claims.is_empty() || cycle.snapshot.knows_all_pods() {
+            Verdict::Pass
+        } else {
+            Verdict::Unknown("not all pods were read, and another one may use the ReadWriteOncePod claim".into())
+        };
+    }
+    let disks: Vec<Finding> = exclusive().flat_map(|v| holders(v, info)).collect();
     if !disks.is_empty() {
         return Verdict::Fail(Failure { reasons: vec![DISK_CONFLICT.into()], unresolvable: false, findings: dedup(disks) });
     }
-    let used: Vec<Finding> = claims.iter().flat_map(|claim| users(cycle, claim, info)).collect();
-    if !used.is_empty() {
+    if uses.now > 0 {
+        let now = |pods: &[&'a Pod]| claims.iter().flat_map(|claim| users(cycle, claim, info, pods)).collect::<Vec<_>>();
+        let used = Some(now(&info.pods)).filter(|u| !u.is_empty()).unwrap_or_else(|| now(&uses.pods_before));
         return Verdict::Fail(Failure { reasons: vec![ONE_POD_CONFLICT.into()], unresolvable: false, findings: dedup(used) });
     }
     if !claims.is_empty() && !cycle.snapshot.knows_all_pods() {
         return Verdict::Unknown("not all pods were read, and another one may use the ReadWriteOncePod claim".into());
     }
-    if cycle.spec.volumes.iter().any(|v| is_exclusive(&v.source)) { Verdict::pass_if_pods_known(info) } else { Verdict::Pass }
+    if exclusive().next().is_some() { Verdict::pass_if_pods_known(info) } else { Verdict::Pass }
+}
+
+/// How often the pod's ReadWriteOncePod claims are in use, as upstream counts: first each used claim
+/// once, however many pods use it; then, as preemption's dry run takes pods off the node and puts
+/// others there, one by each volume that names such a claim, be it another namespace's.
+struct Uses<'a> {
+    before: i64,
+    now: i64,
+    /// The pods on the node before the dry run changed them.
+    pods_before: Vec<&'a Pod>,
+}
+
+impl<'a> Uses<'a> {
+    fn new(cycle: &'a Cycle<'a>, claims: &[&str], info: &NodeInfo<'a>) -> Self {
+        if claims.is_empty() {
+            return Uses { before: 0, now: 0, pods_before: Vec::new() };
+        }
+        let (mut gone, come) = cycle.as_is(info.node.name()).map(|before| info.changes_since(before)).unwrap_or_default();
+        gone.retain(|pod| cycle.pod.is_some() || !cycle.owns(pod)); // a pod to be never finds the DaemonSet's own there
+        let is_new = |pod: &Pod| come.iter().any(|c| std::ptr::eq(*c, pod));
+        let pods_before: Vec<&Pod> = info.pods.iter().copied().filter(|p| !is_new(p)).chain(gone.iter().copied()).collect();
+        let before = claims.iter().filter(|claim| !users(cycle, claim, info, &pods_before).is_empty()).count() as i64;
+        let named = |pods: &[&Pod]| pods.iter().map(|p| claim_names(p).filter(|name| claims.contains(name)).count() as i64).sum::<i64>();
+        let now = before + named(&come) - named(&gone);
+        Uses { before, now, pods_before }
+    }
+}
+
+fn claim_names(pod: &Pod) -> impl Iterator<Item = &str> {
+    pod.spec.volumes.iter().filter_map(|v| v.source.persistent_volume_claim.as_ref()).map(|c| c.claim_name.as_str())
 }
 
 fn dedup(mut findings: Vec<Finding>) -> Vec<Finding> {
@@ -156,15 +196,12 @@ fn conflict(a: &VolumeSource, b: &VolumeSource) -> bool {
     false
 }
 
-/// The pods of the cluster that use a claim; of the judged node only those that are left on it.
-fn users(cycle: &Cycle, claim: &str, info: &NodeInfo) -> Vec<Finding> {
-    let elsewhere =
-        cycle.nodes.iter().filter(|n| n.node.name() != info.node.name()).flat_map(|n| n.pods.iter().map(|p| (n.node.name(), p)));
-    let here = info.pods.iter().map(|p| (info.node.name(), p));
-    let uses = |pod: &Pod| {
-        let claims = pod.spec.volumes.iter().filter_map(|v| v.source.persistent_volume_claim.as_ref());
-        pod.metadata.namespace == cycle.namespace && claims.into_iter().any(|c| c.claim_name == claim)
-    };
+/// The pods of the cluster that use a claim, if `here` are those of the judged node.
+fn users<'a>(cycle: &'a Cycle<'a>, claim: &str, info: &NodeInfo<'a>, here: &[&'a Pod]) -> Vec<Finding> {
+    let others = cycle.nodes.iter().filter(|n| n.node.name() != info.node.name());
+    let elsewhere = others.flat_map(|n| n.pods.iter().map(|p| (n.node.name(), *p)));
+    let here = here.iter().map(|p| (info.node.name(), *p));
+    let uses = |pod: &Pod| pod.metadata.namespace == cycle.namespace && claim_names(pod).any(|name| name == claim);
     here.chain(elsewhere)
         .filter(|(_, pod)| uses(pod))
         .map(|(node, pod)| {
@@ -189,6 +226,39 @@ mod tests {
 
     fn source(json: serde_json::Value) -> VolumeSource {
         serde_json::from_value(json).unwrap()
+    }
+
+    #[test]
+    fn a_claim_counts_once_and_a_victim_takes_its_uses_away() {
+        use crate::filter::world::{report, world};
+        use serde_json::json;
+
+        let volume = |claim: &str| json!([{"name": "v", "persistentVolumeClaim": {"claimName": claim}}]);
+        for (what, pods, want) in [
+            ("used here by a lower pod", vec!["default/a app=a n1 5"], (true, vec!["default/a"])),
+            ("used there alone", vec!["default/a app=a n2 5"], (false, vec![])),
+            ("used here and there", vec!["default/a app=a n1 5", "default/b app=b n2 5"], (true, vec!["default/a"])),
+            ("used here twice", vec!["default/a app=a n1 5", "default/b app=b n1 20"], (true, vec!["default/a"])),
+            ("a claim of that name elsewhere", vec!["default/a app=a n2 5", "x/b app=b n1 5"], (true, vec!["x/b"])),
+        ] {
+            let spec = json!({"containers": [{"name": "c"}], "priorityClassName": "c", "volumes": volume("data")});
+            let mut snapshot = world(spec, &["n1", "n2"], &pods);
+            let class = json!({"metadata": {"name": "c"}, "value": 10});
+            snapshot.objects.priority_classes.items.push(serde_json::from_value(class).unwrap());
+            let claim = json!({"metadata": {"name": "data", "namespace": "default", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}},
+                "spec": {"accessModes": ["ReadWriteOncePod"], "volumeName": "pv"}, "status": {"phase": "Bound"}});
+            snapshot.objects.persistent_volume_claims.items.push(serde_json::from_value(claim).unwrap());
+            let pv = json!({"metadata": {"name": "pv"}, "spec": {"accessModes": ["ReadWriteOncePod"]}});
+            snapshot.objects.persistent_volumes.items.push(serde_json::from_value(pv).unwrap());
+            for pod in &mut snapshot.objects.pods.items {
+                pod.spec.volumes = serde_json::from_value(volume("data")).unwrap();
+            }
+            let report = report(&snapshot);
+            let refused = report.nodes[0].checks.iter().any(|c| c.reasons == [ONE_POD_CONFLICT]);
+            let preemption = report.nodes[0].preemption.clone().unwrap_or_default();
+            assert!(refused, "{what}");
+            assert_eq!((preemption.possible, preemption.victims), (want.0, want.1.iter().map(|v| v.to_string()).collect()), "{what}");
+        }
     }
 
     #[test]

@@ -110,12 +110,12 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// Before 1.37 pools are tried in no fixed order, which matters once a selector can end the
+    /// Before 1.36 pools are tried in no fixed order, which matters once a selector can end the
     /// search with an error: the answer is known if it is the same in every order.
     fn try_orders(&self, pools: &[Pool<'a>], claims: &[Wanted<'a>], asks: Vec<Vec<Vec<Ask<'a>>>>) -> Outcome {
         let mut order: Vec<&Pool> = pools.iter().collect();
         let first = Search::new(self, &order, claims, asks.clone()).run();
-        let fixed = self.version >= (ServerVersion { major: 1, minor: 37 });
+        let fixed = self.version >= (ServerVersion { major: 1, minor: 36 });
         if fixed || pools.len() < 2 || pools.iter().flat_map(|p| &p.devices).count() == 0 || !self.may_fail(pools, claims, &asks) {
             return first;
         }
@@ -197,7 +197,8 @@ impl<'a> Allocator<'a> {
     /// expression that is not judged the device counts.
     pub fn matching<'p>(&self, pools: &'p [Pool<'a>], claim: &str, request: &'a DeviceRequest) -> Vec<(DeviceId<'p>, &'p Device)> {
         let Ok(asks) = self.asks(claim, request) else { return Vec::new() };
-        let devices = pools.iter().flat_map(|p| p.devices.iter().map(move |d| ((p.driver, p.name, d.name.as_str()), *d)));
+        let of_pool = |p: &'p Pool<'a>| p.devices.iter().enumerate().filter(move |(i, _)| !p.elsewhere.contains(i));
+        let devices = pools.iter().flat_map(|p| of_pool(p).map(move |(_, d)| ((p.driver, p.name, d.name.as_str()), *d)));
         let fits = |id: &DeviceId, device: &Device| {
             asks.iter().any(|ask| !matches!(self.selects(claim, ask, *id, device), Choice::No | Choice::Error(_)))
         };
@@ -371,12 +372,20 @@ impl<'s, 'a> Search<'s, 'a> {
         None
     }
 
+    /// Whether the device would have room for the request if nobody else used it: those that
+    /// would not are not among all.
+    fn could_have_room(&self, c: usize, r: usize, s: usize, place: Place) -> Option<bool> {
+        let features = &self.allocator.features;
+        if !features.dra_consumable_capacity {
+            return Some(true);
+        }
+        let device = self.pools[place.0].devices[place.1];
+        has_room(device, self.asks[c][r][s].capacity, std::iter::empty(), features.dra_fractional_capacity)
+    }
+
     /// The devices that a request for all of them is for.
     fn all_devices(&mut self, c: usize, r: usize, s: usize) -> Result<Vec<Place>, Stop> {
         let mut all = Vec::new();
-        if self.asks[c][r][s].capacity.is_some() {
-            return Err(Stop::Unknown("a request for all devices with a capacity is not judged".into()));
-        }
         let prefix = format!("claim {}, request {}: asks for all devices, but resource pool", self.claims[c].name, self.asks[c][r][s].name);
         for (p, pool) in self.pools.iter().enumerate() {
             let id = format!("{}/{}", pool.driver, pool.name);
@@ -388,7 +397,11 @@ impl<'s, 'a> Search<'s, 'a> {
             }
             for d in 0..pool.devices.len() {
                 match self.choice(c, r, s, (p, d)) {
-                    Choice::Yes => all.push((p, d)),
+                    Choice::Yes => match self.could_have_room(c, r, s, (p, d)) {
+                        Some(true) => all.push((p, d)),
+                        Some(false) => {}
+                        None => return Err(Stop::Unknown(uncountable(pool.devices[d]))),
+                    },
                     Choice::No => {}
                     Choice::Maybe(why) => return Err(Stop::Unknown(why)),
                     Choice::Error(error) => return Err(Stop::Error(error)),
@@ -402,7 +415,12 @@ impl<'s, 'a> Search<'s, 'a> {
         let (pool, device) = (&self.pools[place.0], self.pools[place.0].devices[place.1]);
         let (allocator, claim, ask) = (self.allocator, &self.claims[c].name, &self.asks[c][r][s]);
         let id = (pool.driver, pool.name, device.name.as_str());
-        self.choices.entry((c, r, s, place)).or_insert_with(|| allocator.selects(claim, ask, id, device)).clone()
+        let elsewhere = pool.elsewhere.contains(&place.1);
+        let choose = || match allocator.selects(claim, ask, id, device) {
+            Choice::Yes | Choice::Maybe(_) if elsewhere => Choice::No,
+            choice => choice,
+        };
+        self.choices.entry((c, r, s, place)).or_insert_with(choose).clone()
     }
 
     fn next_request(&mut self, c: usize, r: usize) -> Result<bool, Stop> {
@@ -516,15 +534,18 @@ impl<'s, 'a> Search<'s, 'a> {
         let earlier = allocator.shared.get(&id);
         if allocator.features.dra_consumable_capacity {
             let now = self.chosen.iter().filter(|t| t.place == place).filter_map(|t| t.share.as_ref());
-            match has_room(device, ask.capacity, earlier.into_iter().flatten().copied().chain(now)) {
+            let fractions = allocator.features.dra_fractional_capacity;
+            match has_room(device, ask.capacity, earlier.into_iter().flatten().copied().chain(now), fractions) {
                 Some(true) => {}
                 Some(false) => return false,
                 None => {
-                    self.doubt.get_or_insert_with(|| format!("device {} has a request policy, which is not judged", device.name));
+                    self.doubt.get_or_insert_with(|| {
+                        format!("what is asked for of device {} cannot be counted by its request policy", device.name)
+                    });
                 }
             }
             if device.allow_multiple_allocations == Some(true) {
-                share = Some(consumed(device, ask.capacity));
+                share = Some(consumed(device, ask.capacity, fractions).unwrap_or_default());
             }
         }
         // A device that is shared already has its counters counted.
@@ -582,6 +603,10 @@ impl<'s, 'a> Search<'s, 'a> {
             }
         })
     }
+}
+
+fn uncountable(device: &Device) -> String {
+    format!("what is asked for of device {} cannot be counted by its request policy", device.name)
 }
 
 fn add_counters<'a>(used: &mut BTreeMap<(usize, &'a str, &'a str), Quantity>, pool: usize, device: &'a Device) {

@@ -3,7 +3,7 @@
 //! Upstream: `GatherPools` of `k8s.io/dynamic-resource-allocation/structured/internal` (the stable
 //! allocator up to 1.35, the incubating one from 1.36 on; v0.34.3, v0.37.2).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::affinity::NodeSelector;
 use super::node::Node;
@@ -26,8 +26,10 @@ pub struct Pool<'a> {
     pub incomplete: bool,
     /// Why it cannot be used at all.
     pub invalid: Option<String>,
-    /// The devices that the node can use, in the order in which they are tried.
+    /// The devices of the slices that are for the node, in the order in which they are tried.
     pub devices: Vec<&'a Device>,
+    /// Those of them, by index, that are on another node: their selectors are evaluated all the same.
+    pub elsewhere: HashSet<usize>,
     /// All devices of the pool, on whatever node: they share the counters.
     pub all_devices: Vec<&'a Device>,
     /// The counters that its devices share, by set and counter.
@@ -64,7 +66,9 @@ pub fn gather<'a>(slices: &'a [ResourceSlice], node: &Node, features: &Features)
         }
         let mut pool = Pool { driver, name, incomplete: all.len() as i64 != count, ..Pool::default() };
         of_node.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
-        pool.devices = of_node.iter().flat_map(|s| s.spec.devices.iter().filter(|d| on_node(s, d, node))).collect();
+        let devices = || of_node.iter().flat_map(|s| s.spec.devices.iter().map(move |d| (*s, d)));
+        pool.devices = devices().map(|(_, d)| d).collect();
+        pool.elsewhere = devices().enumerate().filter(|(_, (s, d))| !on_node(s, d, node)).map(|(i, _)| i).collect();
         pool.all_devices = all.iter().flat_map(|s| &s.spec.devices).collect();
         let counters = all.iter().flat_map(|s| &s.spec.shared_counters);
         pool.counters =
@@ -123,4 +127,32 @@ fn invalid(pool: &Pool, of_node: &[&ResourceSlice], all: &[&ResourceSlice]) -> O
         let missing = c.counters.keys().find(|name| !pool.counters.contains_key(&(c.counter_set.as_str(), name.as_str())));
         missing.map(|name| format!("counter {name} not found in counter set {}", c.counter_set))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::version::ServerVersion;
+    use serde_json::json;
+
+    #[test]
+    fn pools_come_in_the_order_in_which_they_are_tried() {
+        let slice = |name: &str, node: Option<&str>, devices: serde_json::Value| -> ResourceSlice {
+            let spec = json!({"driver": "d", "pool": {"name": name, "generation": 1, "resourceSliceCount": 1}, "nodeName": node,
+                "perDeviceNodeSelection": node.is_none().then_some(true), "devices": devices});
+            serde_json::from_value(json!({"metadata": {"name": name}, "spec": spec})).unwrap()
+        };
+        let slices = [
+            slice("c", Some("n1"), json!([{"name": "x"}])),
+            slice("a", Some("n1"), json!([{"name": "x", "bindingConditions": ["ready"]}])),
+            // A condition of a device on another node counts, too.
+            slice("b", None, json!([{"name": "x", "nodeName": "n1"}, {"name": "y", "nodeName": "n2", "bindingConditions": ["ready"]}])),
+            slice("d", None, json!([{"name": "x", "nodeName": "n2"}, {"name": "y", "nodeName": "n1"}])),
+            slice("e", Some("n2"), json!([{"name": "x"}])),
+        ];
+        let node: Node = serde_json::from_value(json!({"metadata": {"name": "n1"}})).unwrap();
+        let pools = gather(&slices, &node, &ServerVersion { major: 1, minor: 37 }.features());
+        let got: Vec<_> = pools.iter().map(|p| (p.name, p.devices.len(), p.elsewhere.iter().copied().collect::<Vec<_>>())).collect();
+        assert_eq!(got, [("c", 1, vec![]), ("d", 2, vec![0]), ("a", 1, vec![]), ("b", 2, vec![1])]);
+    }
 }

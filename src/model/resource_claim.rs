@@ -6,6 +6,7 @@ use super::affinity::NodeSelector;
 use super::node::ResourceList;
 use super::object::{ObjectMeta, objects};
 use super::quantity::Quantity;
+use super::time::Time;
 use super::wire::wire;
 
 wire! {
@@ -101,6 +102,22 @@ wire! {
     pub struct ResourceClaimStatus {
         pub allocation: Option<AllocationResult> = [message, optional] 1,
         pub reserved_for: Vec<ConsumerReference> = [message, repeated] 2,
+        pub devices: Vec<AllocatedDeviceStatus> = [message, repeated] 4,
+    }
+
+    /// `AllocatedDeviceStatus`: what the driver says of a device.
+    pub struct AllocatedDeviceStatus {
+        pub driver: String = [string] 1,
+        pub pool: String = [string] 2,
+        pub device: String = [string] 3,
+        pub conditions: Vec<DeviceCondition> = [message, repeated] 4,
+    }
+
+    /// `Condition` of `k8s.io/apimachinery/pkg/apis/meta/v1`.
+    pub struct DeviceCondition {
+        pub r#type: String = [string] 1,
+        pub status: String = [string] 2,
+        pub reason: String = [string] 5,
     }
 
     /// `ResourceClaimConsumerReference`.
@@ -114,6 +131,7 @@ wire! {
     pub struct AllocationResult {
         pub devices: DeviceAllocationResult = [message, required] 1,
         pub node_selector: Option<NodeSelector> = [message, optional] 3,
+        pub allocation_timestamp: Option<Time> = [message, optional] 5,
     }
 
     /// `DeviceAllocationResult`.
@@ -129,6 +147,7 @@ wire! {
         pub device: String = [string] 4,
         pub admin_access: Option<bool> = [bool, optional] 5,
         pub binding_conditions: Vec<String> = [string, repeated] 7,
+        pub binding_failure_conditions: Vec<String> = [string, repeated] 8,
         #[serde(rename = "shareID")]
         pub share_id: Option<String> = [string, optional] 9,
         pub consumed_capacity: ResourceList = [btree_map = "string, message"] 10,
@@ -210,8 +229,19 @@ wire! {
         pub request_policy: Option<RequestPolicy> = [message, optional] 2,
     }
 
-    /// `CapacityRequestPolicy`, of which only the presence counts.
-    pub struct RequestPolicy {}
+    /// `CapacityRequestPolicy`: what may be asked for, and what is taken where nothing is.
+    pub struct RequestPolicy {
+        pub default: Option<Quantity> = [message, optional] 1,
+        pub valid_values: Vec<Quantity> = [message, repeated] 3,
+        pub valid_range: Option<RequestPolicyRange> = [message, optional] 4,
+    }
+
+    /// `CapacityRequestPolicyRange`.
+    pub struct RequestPolicyRange {
+        pub min: Option<Quantity> = [message, optional] 1,
+        pub max: Option<Quantity> = [message, optional] 2,
+        pub step: Option<Quantity> = [message, optional] 3,
+    }
 
     /// `DeviceCounterConsumption`.
     pub struct CounterConsumption {
@@ -257,6 +287,36 @@ impl ResourceClaim {
     }
 }
 
+/// For how long the scheduler waits for the binding conditions of a claim's devices
+/// (upstream: `DynamicResourcesBindingTimeoutDefault`).
+const BINDING_SECONDS: i64 = 600;
+
+impl ResourceClaim {
+    /// Why the scheduler gives the claim's devices up although they are allocated: one failed to be
+    /// prepared, or was not ready in time (upstream: `isClaimReadyForBinding`, `isClaimTimeout`).
+    pub fn given_up(&self, now: Time) -> Option<String> {
+        let allocation = self.status.allocation.as_ref()?;
+        let name = |r: &DeviceRequestAllocationResult| format!("{}/{}/{}", r.driver, r.pool, r.device);
+        let late = |r: &DeviceRequestAllocationResult, condition: &str| {
+            let since = allocation.allocation_timestamp?;
+            let waited = now.seconds_since(since);
+            (waited > BINDING_SECONDS).then(|| format!("device {} is not {condition} {waited} s after it was allocated", name(r)))
+        };
+        for result in allocation.devices.results.iter().filter(|r| !r.binding_conditions.is_empty()) {
+            let same = |d: &&AllocatedDeviceStatus| d.device == result.device && d.driver == result.driver && d.pool == result.pool;
+            let status = self.status.devices.iter().find(same);
+            let holds = |kind: &&String| status.is_some_and(|s| s.conditions.iter().any(|c| c.r#type == **kind && c.status == "True"));
+            if let Some(failed) = result.binding_failure_conditions.iter().find(holds) {
+                return Some(format!("device {} could not be prepared ({failed})", name(result)));
+            }
+            if let Some(open) = result.binding_conditions.iter().find(|c| !holds(c)) {
+                return late(result, open);
+            }
+        }
+        None
+    }
+}
+
 impl DeviceToleration {
     /// True if the toleration covers the taint (upstream: `ToleratesTaint`).
     pub fn tolerates(&self, taint: &DeviceTaint) -> bool {
@@ -267,5 +327,35 @@ impl DeviceToleration {
                 "Exists" => true,
                 _ => false,
             }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn devices_are_given_up_that_failed_or_are_late() {
+        let now = Time::parse("2026-01-05T12:00:00Z").unwrap();
+        let (old, fresh) = ("2026-01-05T11:49:59Z", "2026-01-05T11:50:00Z");
+        let said = |kind: &str, status: &str| json!([{"type": kind, "status": status}]);
+        for (what, allocated, conditions, want) in [
+            ("ready", old, Some(said("ready", "True")), false),
+            ("failed", fresh, Some(said("failed", "True")), true),
+            ("a failure that is over", fresh, Some(said("failed", "False")), false),
+            ("silent, in time", fresh, None, false),
+            ("silent, late", old, None, true),
+            ("not ready, late", old, Some(said("ready", "False")), true),
+            ("not ready, in time", fresh, Some(said("ready", "False")), false),
+        ] {
+            let result =
+                json!({"driver": "d", "pool": "p", "device": "x", "bindingConditions": ["ready"], "bindingFailureConditions": ["failed"]});
+            let devices = conditions.map(|c| json!([{"driver": "d", "pool": "p", "device": "x", "conditions": c}])).unwrap_or(json!([]));
+            let status = json!({"allocation": {"devices": {"results": [result]}, "allocationTimestamp": allocated}, "devices": devices});
+            let claim: ResourceClaim = serde_json::from_value(json!({"metadata": {"name": "c"}, "status": status})).unwrap();
+            assert_eq!(claim.given_up(now).is_some(), want, "{what}");
+        }
+        assert_eq!(ResourceClaim::default().given_up(now), None);
     }
 }

@@ -72,6 +72,8 @@ pub struct Features {
     pub dra_partitionable_devices: bool,
     /// `DRAConsumableCapacity`.
     pub dra_consumable_capacity: bool,
+    /// `DRAFractionalCapacityRange`.
+    pub dra_fractional_capacity: bool,
     /// `DRADeviceBindingConditions`.
     pub dra_binding_conditions: bool,
     /// `NodeDeclaredFeatures`.
@@ -83,6 +85,8 @@ pub struct Features {
     /// The scheduler forgets that a namespaceSelector was resolved, so one that an empty set of
     /// labels meets (NotIn, DoesNotExist) selects every namespace. A bug of 1.34 to 1.36.
     pub namespace_selector_kept: bool,
+    /// The scheduler heeds the nomination of a pod that is held back before its queue.
+    pub gated_nominations: bool,
     /// The NodeName plugin answers in PreFilter, with the text of a pre-filtered node.
     pub node_name_prefilters: bool,
 }
@@ -104,11 +108,13 @@ impl ServerVersion {
             dra_device_taint_rules: from(37),
             dra_partitionable_devices: from(36),
             dra_consumable_capacity: from(36),
+            dra_fractional_capacity: from(37),
             dra_binding_conditions: from(36),
             node_declared_features: from(36),
             volume_limit_scaling: from(37),
             exact_overhead: from(37),
             namespace_selector_kept: from(34) && !from(37),
+            gated_nominations: from(37),
             node_name_prefilters: from(37),
         }
     }

@@ -232,8 +232,9 @@ fn nominated<'a>(cycle: &Cycle<'a>, node: &str) -> Vec<&'a Pod> {
     found
 }
 
-/// True if the pod waits in a scheduler's queue, be it ending: a gated pod or one whose claims do
-/// not exist (upstream: `PreEnqueue` of SchedulingGates and DynamicResources) does not.
+/// True if the scheduler heeds the pod's nomination, be the pod ending. Up to 1.36 that is so only once
+/// the pod waits in the queue: a gated pod or one whose claims do not exist (upstream: `PreEnqueue`
+/// of SchedulingGates and DynamicResources) does not.
 fn is_queued(cycle: &Cycle, pod: &Pod) -> bool {
     let claims = || {
         pod.spec.resource_claims.iter().all(|claim| {
@@ -256,8 +257,7 @@ fn is_queued(cycle: &Cycle, pod: &Pod) -> bool {
     };
     pod.node_name().is_none()
         && !pod.is_terminal()
-        && pod.spec.scheduling_gates.is_empty()
-        && (!cycle.features.dynamic_resources || claims())
+        && (cycle.features.gated_nominations || pod.spec.scheduling_gates.is_empty() && (!cycle.features.dynamic_resources || claims()))
 }
 
 /// Splits the pods, in their order, into those whose eviction a budget does not allow and the
@@ -289,6 +289,7 @@ mod tests {
 
     use crate::filter::world::{report, world};
     use crate::model::snapshot::Snapshot;
+    use crate::model::version::ServerVersion;
     use crate::report::Preemption;
 
     /// A node of 1 cpu, pods of 400m each, and a DaemonSet that wants this much with this priority.
@@ -364,6 +365,19 @@ mod tests {
         victim.status.conditions = vec![serde_json::from_value(condition).unwrap()];
         assert_eq!(causes(&snapshot), ["NodeResourcesFit cpu", "PreemptionPending default/a"]);
         assert!(!preemption(&snapshot).unwrap().possible);
+    }
+
+    #[test]
+    fn a_gated_pods_nomination_counts_from_1_37_on() {
+        for (minor, want) in [(36, false), (37, true)] {
+            let mut snapshot = full("300m", 10, &["default/a app=a n1 5"]);
+            snapshot.version = ServerVersion { major: 1, minor };
+            let containers = json!([{"name": "c", "resources": {"requests": {"cpu": "500m"}}}]);
+            let pod = json!({"metadata": {"name": "big", "namespace": "default"}, "status": {"phase": "Pending", "nominatedNodeName": "n1"},
+                "spec": {"priority": 10, "containers": containers, "schedulingGates": [{"name": "g"}]}});
+            snapshot.objects.pods.items.push(serde_json::from_value(pod).unwrap());
+            assert_eq!(preemption(&snapshot).is_some_and(|p| p.possible), want, "1.{minor}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
@@ -21,6 +22,7 @@ import (
 	podregistry "k8s.io/kubernetes/pkg/registry/core/pod"
 	"k8s.io/kubernetes/plugin/pkg/admission/defaulttolerationseconds"
 	"k8s.io/kubernetes/plugin/pkg/admission/limitranger"
+	"k8s.io/kubernetes/plugin/pkg/admission/podnodeselector"
 	"k8s.io/kubernetes/plugin/pkg/admission/priority"
 	"k8s.io/kubernetes/plugin/pkg/admission/runtimeclass"
 )
@@ -31,8 +33,11 @@ type admitter struct {
 	plugins []admission.Interface
 }
 
-// newAdmitter takes its informers from a factory that the caller starts.
-func newAdmitter(client kubernetes.Interface, factory informers.SharedInformerFactory) (*admitter, error) {
+const podNodeSelectorAnnotation = "scheduler.alpha.kubernetes.io/node-selector"
+
+// newAdmitter takes its informers from a factory that the caller starts. PodNodeSelector is off by default; here it is on
+// where a namespace has its annotation.
+func newAdmitter(client kubernetes.Interface, factory informers.SharedInformerFactory, nodeSelector bool) (*admitter, error) {
 	limits, err := limitranger.NewLimitRanger(&limitranger.DefaultLimitRangerActions{})
 	if err != nil {
 		return nil, err
@@ -40,6 +45,9 @@ func newAdmitter(client kubernetes.Interface, factory informers.SharedInformerFa
 	a := &admitter{plugins: []admission.Interface{
 		limits, priority.NewPlugin(), defaulttolerationseconds.NewDefaultTolerationSeconds(), runtimeclass.NewRuntimeClass(),
 	}}
+	if nodeSelector {
+		a.plugins = slices.Insert(a.plugins, 1, admission.Interface(podnodeselector.NewPodNodeSelector(nil)))
+	}
 	for _, p := range a.plugins {
 		if w, ok := p.(interface{ InspectFeatureGates(featuregate.FeatureGate) }); ok {
 			w.InspectFeatureGates(utilfeature.DefaultFeatureGate)

@@ -46,6 +46,14 @@ func (g *gen) devices() {
 				d["taints"] = l{m{"key": "example.com/broken", "value": "yes", "effect": pick(g, "NoSchedule", "NoSchedule", "NoExecute", "None")}}
 				g.tag("device-taint")
 			}
+			if minor >= 36 && where["nodeName"] == nil && g.p(20) {
+				d["bindsToNode"] = true
+				g.tag("binding")
+			}
+			if minor >= 36 && g.p(4) {
+				d["bindingConditions"], d["bindingFailureConditions"] = l{"example.com/ready"}, l{"example.com/failed"}
+				g.tag("binding")
+			}
 			if minor >= 36 && g.p(8) {
 				d["allowMultipleAllocations"] = true
 				g.tag("shared-device")
@@ -310,5 +318,42 @@ func (g *gen) resourceClaims(spec m, ns string, ds bool) {
 		}
 		r["claims"] = uses
 		first["resources"] = r
+	}
+}
+
+// claimsOfTemplates makes what the resource claim controller makes for a waiting pod, and rarely what an earlier attempt to
+// schedule it has left behind.
+func (g *gen) claimsOfTemplates(pod m) {
+	meta, spec := pod["metadata"].(m), pod["spec"].(m)
+	owner := l{m{"apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"], "controller": true, "blockOwnerDeletion": true}}
+	var statuses l
+	for _, c := range listOf(spec["resourceClaims"]) {
+		if c.(m)["resourceClaimTemplateName"] == nil || g.p(25) {
+			continue
+		}
+		g.tag("claim-of-template")
+		if g.p(6) { // the template turned out to need no claim
+			statuses = append(statuses, m{"name": c.(m)["name"]})
+			continue
+		}
+		name := fmt.Sprint(meta["name"], "-", c.(m)["name"], "-abcde")
+		statuses = append(statuses, m{"name": c.(m)["name"], "resourceClaimName": name})
+		if g.p(6) {
+			continue
+		}
+		for _, o := range g.objs {
+			t := o.(m)
+			if t["kind"] == "ResourceClaimTemplate" && t["metadata"].(m)["namespace"] == meta["namespace"] {
+				claim := m{"name": name, "namespace": meta["namespace"], "uid": "uid-" + name}
+				if g.p(92) {
+					claim["ownerReferences"] = owner
+				}
+				g.add(m{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": claim, "spec": t["spec"].(m)["spec"]})
+				break
+			}
+		}
+	}
+	if statuses != nil {
+		pod["status"].(m)["resourceClaimStatuses"] = statuses
 	}
 }

@@ -107,7 +107,7 @@ func generate(seed int64, variant int, theme string) (*Case, error) {
 	}
 	g.vols = clusterTheme == "volume" || g.p(8)
 	g.dra = clusterTheme == "dra" || g.p(4)
-	g.namespaces()
+	g.namespaces(clusterTheme)
 	g.classes(clusterTheme)
 	g.makeNodes(clusterTheme)
 	if g.vols {
@@ -138,6 +138,11 @@ func generate(seed int64, variant int, theme string) (*Case, error) {
 		form = "manifest"
 	}
 	c := &Case{Seed: &seed, Form: form, Tags: g.tags, DaemonSet: g.ns + "/agent"}
+	hasOwn := slices.ContainsFunc(g.objs, func(o any) bool {
+		labels, _ := o.(m)["metadata"].(m)["labels"].(m)
+		_, owned := labels["controller-revision-hash"]
+		return o.(m)["kind"] == "Pod" && owned
+	})
 	for _, o := range g.objs {
 		b, err := marshal(o)
 		if err != nil {
@@ -147,7 +152,8 @@ func generate(seed int64, variant int, theme string) (*Case, error) {
 			// Names as AWS gives them: the translation of in-tree volumes derives a region from a zone.
 			b = bytes.ReplaceAll(b, []byte("zone-"), []byte("eu-west-1"))
 		}
-		if !g.manifest {
+		if !g.manifest || o.(m)["kind"] == "DaemonSet" && hasOwn {
+			// A DaemonSet with pods has gone through an API server; its revision is its template, word for word.
 			if b, err = asGet(b); err != nil {
 				return nil, fmt.Errorf("seed %d: %w", seed, err)
 			}
@@ -240,19 +246,33 @@ var themes = []string{
 	"containers", "containers", "podlevel", "podlevel", "resize", "resize", "ports", "ports", "ports", "volume", "volume", "volume",
 	"volume", "podaffinity", "podaffinity", "podaffinity", "existinganti", "spread", "spread", "spread", "dra", "dra",
 	"preemption", "preemption", "preemption", "preemption", "nominated", "nominated", "runtimeclass", "limitrange", "gates", "nodename",
-	"declared", "conditions",
+	"declared", "conditions", "nodeselector", "static",
 }
 
 // ---- cluster ----
 
-func (g *gen) namespaces() {
+func (g *gen) namespaces(theme string) {
 	labels := map[string]m{
 		"default":     {"kubernetes.io/metadata.name": "default", "team": "a"},
 		"apps":        {"kubernetes.io/metadata.name": "apps", "team": "b", "env": "dev"},
 		"kube-system": {"kubernetes.io/metadata.name": "kube-system"},
 	}
 	for _, n := range []string{"default", "apps", "kube-system"} {
-		g.add(m{"apiVersion": "v1", "kind": "Namespace", "metadata": m{"name": n, "labels": labels[n]}, "status": m{"phase": "Active"}})
+		meta := m{"name": n, "labels": labels[n]}
+		if n == g.ns && (theme == "nodeselector" || g.p(3)) {
+			// The admission plugin PodNodeSelector is on in this cluster, as a pod that it has changed shows.
+			s := pick(g, "pool=gpu", "ssd=true", "kubernetes.io/os=linux", "pool=general,ssd=true", "gpu-count=2")
+			meta["annotations"] = m{podNodeSelectorAnnotation: s}
+			selector := m{}
+			for _, e := range strings.Split(s, ",") {
+				k, v, _ := strings.Cut(e, "=")
+				selector[k] = v
+			}
+			g.add(m{"apiVersion": "v1", "kind": "Pod", "metadata": m{"name": "admitted", "namespace": n, "uid": "uid-admitted"},
+				"spec": m{"containers": l{m{"name": "c", "image": "i"}}, "nodeSelector": selector, "nodeName": "gone-node", "priority": 0}, "status": m{"phase": "Succeeded"}})
+			g.tag("pod-node-selector")
+		}
+		g.add(m{"apiVersion": "v1", "kind": "Namespace", "metadata": meta, "status": m{"phase": "Active"}})
 	}
 }
 
@@ -268,13 +288,26 @@ func (g *gen) classes(theme string) {
 	pc("low", -10, nil)
 	pc("polite", 900000, m{"preemptionPolicy": "Never"})
 	if g.p(8) {
-		pc("standard", pick(g, 0, 100, 500), m{"globalDefault": true})
+		more := m{"globalDefault": true}
+		if g.p(30) {
+			more["preemptionPolicy"] = "Never"
+		}
+		pc("standard", pick(g, 0, 100, 500), more)
+		if g.p(20) { // an API server that was raced has two: the lower one counts
+			pc("second", pick(g, -50, 50, 600), m{"globalDefault": true})
+		}
 	}
 	if theme == "runtimeclass" || g.p(6) {
 		g.runtimeClass()
 	}
 	if theme == "limitrange" || g.p(4) {
-		g.limitRange(pick(g, g.ns, g.ns, "default"))
+		ns := pick(g, g.ns, g.ns, "default")
+		g.limitRange("limits", ns)
+		if g.p(15) {
+			// Where two ranges have a default for one resource, chance decides upstream.
+			g.add(m{"apiVersion": "v1", "kind": "LimitRange", "metadata": m{"name": "more-limits", "namespace": ns},
+				"spec": m{"limits": l{m{"type": "Pod", "max": m{"memory": pick(g, "1Gi", "16Gi")}}}}})
+		}
 	}
 }
 
@@ -286,7 +319,11 @@ func (g *gen) has(kind string) bool {
 func (g *gen) runtimeClass() {
 	rc := m{"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": m{"name": "kata"}, "handler": "kata"}
 	if g.p(60) {
-		rc["overhead"] = m{"podFixed": m{"cpu": pick(g, "100m", "250m", "1"), "memory": pick(g, "64Mi", "120Mi", "1G")}}
+		fixed := m{"cpu": pick(g, "100m", "250m", "1"), "memory": pick(g, "64Mi", "120Mi", "1G")}
+		if g.p(10) {
+			fixed["ephemeral-storage"] = "1Gi"
+		}
+		rc["overhead"] = m{"podFixed": fixed}
 	}
 	if g.p(60) {
 		s := m{}
@@ -301,13 +338,20 @@ func (g *gen) runtimeClass() {
 	g.add(rc)
 }
 
-func (g *gen) limitRange(ns string) {
+func (g *gen) limitRange(name, ns string) {
 	lim := m{"type": "Container"}
 	if g.p(60) {
 		lim["default"] = m{"cpu": pick(g, "500m", "1", "2"), "memory": pick(g, "512Mi", "1Gi")}
 	}
 	if g.p(60) {
 		lim["defaultRequest"] = m{"cpu": pick(g, "100m", "250m", "500m"), "memory": pick(g, "128Mi", "256Mi")}
+	}
+	if g.p(15) {
+		for _, k := range []string{"default", "defaultRequest"} {
+			if d, ok := lim[k].(m); ok {
+				d["ephemeral-storage"] = pick(g, "1Gi", "20Gi")
+			}
+		}
 	}
 	if g.p(25) {
 		lim["max"] = m{"cpu": pick(g, "2", "4"), "memory": "4Gi"}
@@ -328,7 +372,7 @@ func (g *gen) limitRange(ns string) {
 		}
 		limits = append(limits, pod)
 	}
-	g.add(m{"apiVersion": "v1", "kind": "LimitRange", "metadata": m{"name": "limits", "namespace": ns}, "spec": m{"limits": limits}})
+	g.add(m{"apiVersion": "v1", "kind": "LimitRange", "metadata": m{"name": name, "namespace": ns}, "spec": m{"limits": limits}})
 }
 
 // crowd asks for a good part of a node, so that what decides is the pods there.
@@ -857,6 +901,17 @@ func (g *gen) pod(id int, node, theme string) m {
 		spec["overhead"] = m{"cpu": "250m", "memory": "120Mi"}
 		spec["runtimeClassName"] = "kata"
 	}
+	if node != "" && (theme == "static" && g.p(60) || g.p(3)) {
+		// The mirror of a static pod: the kubelet's own, bound from the start.
+		meta["annotations"] = m{"kubernetes.io/config.mirror": "d0a1b2c3", "kubernetes.io/config.source": "file"}
+		meta["ownerReferences"] = l{m{"apiVersion": "v1", "kind": "Node", "name": node, "uid": "uid-node-" + node, "controller": true}}
+		spec["tolerations"] = l{m{"operator": "Exists", "effect": "NoExecute"}}
+		if g.p(50) {
+			spec["priorityClassName"], spec["priority"] = "system-node-critical", 2000001000
+			delete(spec, "preemptionPolicy")
+		}
+		g.tag("static")
+	}
 	if g.p(6) {
 		spec["schedulerName"] = "other-scheduler"
 	}
@@ -941,8 +996,9 @@ func (g *gen) resize(spec, status m) {
 		for _, c := range cs {
 			if g.p(85) {
 				s := m{"name": c.(m)["name"], "ready": true, "started": true, "restartCount": 0, "image": "i", "imageID": ""}
-				if g.p(70) {
-					s["allocatedResources"] = amounts()
+				// An empty list is nothing that a kubelet writes.
+				if a := amounts(); g.p(70) && len(a) > 0 {
+					s["allocatedResources"] = a
 				}
 				if g.p(75) {
 					s["resources"] = m{"requests": amounts()}
@@ -969,8 +1025,8 @@ func (g *gen) resize(spec, status m) {
 		status["conditions"] = conds
 	}
 	if minor >= 35 && spec["resources"] != nil {
-		if g.p(60) {
-			status["allocatedResources"] = amounts()
+		if a := amounts(); g.p(60) && len(a) > 0 {
+			status["allocatedResources"] = a
 		}
 		if g.p(60) {
 			status["resources"] = m{"requests": amounts()}
@@ -1079,8 +1135,20 @@ func (g *gen) daemonSet(ts []string) m {
 			g.runtimeClass()
 		}
 	}
+	if g.p(1) {
+		spec["preemptionPolicy"] = pick(g, "Never", "PreemptLowerPriority")
+		g.tag("own-preemption-policy")
+	}
+	if g.p(1) {
+		spec["priority"] = pick(g, 0, 5, 1000000)
+		g.tag("own-priority")
+	}
+	if spec["runtimeClassName"] != nil && g.p(6) {
+		spec["overhead"] = m{"cpu": pick(g, "100m", "250m"), "memory": pick(g, "64Mi", "120Mi")}
+		g.tag("own-overhead")
+	}
 	if has("limitrange") && !g.has("LimitRange") {
-		g.limitRange(g.ns)
+		g.limitRange("limits", g.ns)
 	}
 	if has("preemption") {
 		g.crowd(spec)
@@ -1209,6 +1277,11 @@ func (g *gen) toleration() m {
 			delete(t, "value")
 		}
 	}
+	if t["key"] == "example.com/sla" && g.p(12) {
+		// Off by default: the API server refuses it, so only a DaemonSet from a time when it was on has it.
+		t["operator"], t["value"] = pick(g, "Gt", "Lt"), pick(g, "900", "99", "-5")
+		g.tag("numeric-toleration")
+	}
 	if g.p(60) {
 		t["effect"] = pick(g, "NoSchedule", "NoSchedule", "NoExecute", "PreferNoSchedule")
 	}
@@ -1311,6 +1384,7 @@ func (g *gen) ownPods(ds m) {
 					pod := m{"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": status}
 					g.add(pod)
 					g.ephemeralClaims(pod)
+					g.claimsOfTemplates(pod)
 					continue
 				}
 			}

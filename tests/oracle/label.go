@@ -69,6 +69,7 @@ func Label(c *Case) (v *Verdicts, err error) {
 		if waiting != nil && podErr == nil {
 			// The pod that the controller made for the node is there and waits: names in reasons are its names.
 			pod.Name, pod.UID, pod.Status.NominatedNodeName = waiting.Name, waiting.UID, waiting.Status.NominatedNodeName
+			pod.Status.ResourceClaimStatuses = waiting.Status.ResourceClaimStatuses
 		}
 		if i == 0 {
 			if podErr != nil {

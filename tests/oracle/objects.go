@@ -64,13 +64,23 @@ func decode(c *Case) (*cluster, error) {
 			have, ok := o.(*schedulingv1.PriorityClass)
 			return ok && have.Name == pc.Name
 		}) {
-			cl.all = append(cl.all, pc.DeepCopy())
+			pc = pc.DeepCopy()
+			legacyscheme.Scheme.Default(pc)
+			cl.all = append(cl.all, pc)
 		}
 	}
 	if cl.ds == nil {
 		return nil, fmt.Errorf("no DaemonSet %s", c.DaemonSet)
 	}
 	return cl, nil
+}
+
+// hasNodeSelectors says whether a namespace imposes a node selector on its pods.
+func (cl *cluster) hasNodeSelectors() bool {
+	return slices.ContainsFunc(cl.all, func(o runtime.Object) bool {
+		ns, ok := o.(*v1.Namespace)
+		return ok && ns.Annotations[podNodeSelectorAnnotation] != ""
+	})
 }
 
 // copies gives each fake API server objects of its own: informers must not see another run's writes.

@@ -248,6 +248,7 @@ func probes() []probe {
 	preemptionProbes(add)
 	resourceProbes(add)
 	deviceProbes(add)
+	secondReading(add)
 	return ps
 }
 
@@ -682,4 +683,151 @@ func deviceProbes(add func(string, ...any)) {
 	add("extended-plugin-zero", ds(ext("example.com/gpu", "1")), node("n1", set("0", "status", "allocatable", "example.com/gpu")), named, slice("s", "n1", dev("d0", nil)))
 	add("extended-implicit", ds(ext("deviceclass.resource.kubernetes.io/gpu", "1")), nodes, named, slice("s", "n1", dev("d0", nil)))
 	add("extended-no-class", ds(ext("example.com/other", "1")), nodes, named, slice("s", "n1", dev("d0", nil)))
+
+	// From a second reading.
+	sel := func(exprs ...string) m {
+		var ss l
+		for _, e := range exprs {
+			ss = append(ss, m{"cel": m{"expression": e}})
+		}
+		return m{"selectors": ss}
+	}
+	model := func(s string) m { return m{"model": m{"string": s}} }
+	asks := func(more m) m { return m{"requests": l{req("r", more)}} }
+	add("claim-error-on-one-of-two-nodes", ds(uses("c")), nodes, gpu, slice("s", "n1", dev("d0", model("a"))), slice("s2", "n2", dev("d0", nil)), claim("c", asks(sel(`device.attributes["gpu.example.com"].model == "a"`))))
+	add("claim-two-selectors", ds(uses("c")), nodes, gpu, slice("s", "n1", dev("d0", model("a"))), slice("s2", "n2", dev("d0", model("b"))), claim("c", asks(sel(`device.driver == "gpu.example.com"`, `device.attributes["gpu.example.com"].model == "b"`))))
+	add("claim-class-and-request-select", ds(uses("c")), nodes, class("gpu", set(sel(`"model" in device.attributes["gpu.example.com"]`)["selectors"], "spec", "selectors")), slice("s", "n1", dev("d0", model("a"))), slice("s2", "n2", dev("d0", nil)), claim("c", asks(sel(`device.attributes["gpu.example.com"].model.startsWith("a")`))))
+	add("claim-count-above-32", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil)), claim("c", asks(m{"allocationMode": "ExactCount", "count": 33})))
+	add("claim-all-without-devices", ds(uses("c")), nodes, gpu, slice("s", "n1", dev("d0", nil)), claim("c", asks(m{"allocationMode": "All"})))
+	add("claim-all-tainted-one", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil), dev("d1", nil, taint)), claim("c", asks(m{"allocationMode": "All"})))
+	add("claim-all-constraint-fails", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", numa(0)), dev("d1", numa(1))), claim("c", m{"requests": l{req("r", m{"allocationMode": "All"})}, "constraints": l{m{"matchAttribute": "gpu.example.com/numa"}}}))
+	add("claim-admin-all", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil), dev("d1", nil)), claim("c", asks(m{"allocationMode": "All", "adminAccess": true})), claim("other", one, allocated("n1", "d0", 1)))
+	add("claim-admin-tainted", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil, taint)), claim("c", asks(m{"adminAccess": true})))
+	add("claim-first-available-class-gone", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil)), claim("c", m{"requests": l{m{"name": "r", "firstAvailable": l{m{"name": "x", "deviceClassName": "gone"}, m{"name": "y", "deviceClassName": "gpu"}}}}}))
+	add("claim-first-available-two-requests", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil), dev("d1", nil), dev("d2", nil)), claim("c", m{"requests": l{m{"name": "r", "firstAvailable": l{m{"name": "two", "deviceClassName": "gpu", "allocationMode": "ExactCount", "count": 2}, m{"name": "one", "deviceClassName": "gpu"}}}, m{"name": "q", "firstAvailable": l{m{"name": "two", "deviceClassName": "gpu", "allocationMode": "ExactCount", "count": 2}, m{"name": "one", "deviceClassName": "gpu"}}}}}))
+	add("claim-constraint-on-subrequest", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", numa(0)), dev("d1", numa(1))), claim("c", m{"requests": l{m{"name": "r", "firstAvailable": l{m{"name": "two", "deviceClassName": "gpu", "allocationMode": "ExactCount", "count": 2}}}}, "constraints": l{m{"matchAttribute": "gpu.example.com/numa", "requests": l{"r/two"}}}}))
+	add("claim-shared-by-two-claims-of-pod", ds(uses("c", "e")), node("n1"), gpu, slice("s", "n1", dev("d0", nil)), claim("c", one, allocated("n1", "d0", 1)), claim("e", one))
+	add("claim-allocated-everywhere", ds(uses("c")), nodes, gpu, slice("s", "n1", dev("d0", nil)), claim("c", one, allocated("n1", "d0", 1), func(o m) { delete(o["status"].(m)["allocation"].(m), "nodeSelector") }))
+	add("claim-device-on-every-node", ds(uses("c")), nodes, gpu, func() m {
+		s := slice("s", "n1", dev("d0", nil))
+		delete(s["spec"].(m), "nodeName")
+		set(true, "spec", "allNodes")(s)
+		return s
+	}(), claim("c", one))
+	add("claim-pool-of-two-generations", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil), dev("d1", nil)), func() m {
+		s := slice("s2", "n1", dev("d9", nil))
+		set(2, "spec", "pool", "generation")(s)
+		return s
+	}(), claim("c", asks(m{"allocationMode": "ExactCount", "count": 2})))
+	add("claim-same-name-other-driver", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil)), func() m {
+		s := slice("s2", "n1", dev("d0", nil))
+		set("other.example.com", "spec", "driver")(s)
+		return s
+	}(), claim("c", asks(m{"allocationMode": "ExactCount", "count": 2})))
+	waits := pod("d-abcde", "", own("n1"), set(l{m{"name": "c", "resourceClaimName": "d-abcde-c-x"}}, "status", "resourceClaimStatuses"))
+	ofTemplate := ds(spec(l{m{"name": "c", "resourceClaimTemplateName": "t"}}, "resourceClaims"))
+	template := m{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": m{"name": "t", "namespace": "default"}, "spec": m{"spec": m{"devices": one}}}
+	its := set(l{m{"apiVersion": "v1", "kind": "Pod", "name": "d-abcde", "uid": "uid-d-abcde", "controller": true}}, "metadata", "ownerReferences")
+	add("claim-of-template-made", ofTemplate, nodes, gpu, template, slice("s", "n1", dev("d0", nil)), waits, claim("d-abcde-c-x", one, its))
+	add("claim-of-template-not-its-own", ofTemplate, nodes, gpu, template, slice("s", "n1", dev("d0", nil)), waits, claim("d-abcde-c-x", one))
+	add("claim-of-template-gone", ofTemplate, nodes, gpu, template, slice("s", "n1", dev("d0", nil)), waits)
+	add("claim-of-template-none-needed", ofTemplate, nodes, gpu, template, pod("d-abcde", "", own("n1"), set(l{m{"name": "c"}}, "status", "resourceClaimStatuses")))
+	two := func(o m) {
+		spec(l{m{"name": "c", "image": "i", "resources": m{"requests": m{"example.com/gpu": "1"}, "limits": m{"example.com/gpu": "1"}}}, m{"name": "b", "image": "i", "resources": m{"requests": m{"example.com/gpu": "1"}, "limits": m{"example.com/gpu": "1"}}}}, "containers")(o)
+	}
+	add("extended-two-containers", ds(two), nodes, named, slice("s", "n1", dev("d0", nil)), slice("s2", "n2", dev("d0", nil), dev("d1", nil)))
+	add("extended-two-classes-of-one-name", ds(ext("example.com/gpu", "1")), nodes, named, class("gpu2", set("example.com/gpu", "spec", "extendedResourceName"), set(sel(`device.attributes["gpu.example.com"].model == "a"`)["selectors"], "spec", "selectors")), slice("s", "n1", dev("d0", model("b"))))
+	add("extended-mixed-with-plugin-resource", ds(func(o m) {
+		spec(m{"requests": m{"example.com/gpu": "1", "example.com/x": "1"}, "limits": m{"example.com/gpu": "1", "example.com/x": "1"}}, "containers", 0, "resources")(o)
+	}), node("n1", set("1", "status", "allocatable", "example.com/x")), node("n2"), named, slice("s", "n1", dev("d0", nil)), slice("s2", "n2", dev("d0", nil)))
+	add("extended-and-a-claim", ds(uses("c"), func(o m) {
+		r := o["spec"].(m)["template"].(m)["spec"].(m)["containers"].(l)[0].(m)["resources"].(m)
+		r["requests"], r["limits"] = m{"example.com/gpu": "1"}, m{"example.com/gpu": "1"}
+	}), nodes, named, slice("s", "n1", dev("d0", nil)), slice("s2", "n2", dev("d0", nil), dev("d1", nil)), claim("c", one))
+	add("extended-init-container", ds(spec(l{m{"name": "i", "image": "i", "resources": m{"requests": m{"example.com/gpu": "2"}, "limits": m{"example.com/gpu": "2"}}}}, "initContainers"), ext("example.com/gpu", "1")), nodes, named, slice("s", "n1", dev("d0", nil), dev("d1", nil)), slice("s2", "n2", dev("d0", nil), dev("d1", nil), dev("d2", nil)))
+	if minor >= 36 { // older API servers drop the fields
+		shared := func(policy m) mod {
+			return func(d m) {
+				d["allowMultipleAllocations"] = true
+				c := m{"value": "4Gi"}
+				if policy != nil {
+					c["requestPolicy"] = policy
+				}
+				d["capacity"] = m{"memory": c}
+			}
+		}
+		wantsMemory := func(q string) m { return asks(m{"capacity": m{"requests": m{"memory": q}}}) }
+		consumes := func(q string) mod {
+			return func(o m) {
+				r := o["status"].(m)["allocation"].(m)["devices"].(m)["results"].(l)[0].(m)
+				r["shareID"], r["consumedCapacity"] = "4e0f0c5e-0000-4000-8000-000000000001", m{"memory": q}
+			}
+		}
+		add("shared-device-has-room", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil, shared(nil))), claim("c", wantsMemory("1Gi")), claim("other", wantsMemory("3Gi"), allocated("n1", "d0", 1), consumes("3Gi")))
+		add("shared-device-is-full", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil, shared(nil))), claim("c", wantsMemory("2Gi")), claim("other", wantsMemory("3Gi"), allocated("n1", "d0", 1), consumes("3Gi")))
+		add("shared-device-nothing-asked-is-all", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil, shared(nil))), claim("c", one), claim("other", wantsMemory("1Gi"), allocated("n1", "d0", 1), consumes("1Gi")))
+		add("shared-device-default", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil, shared(m{"default": "1Gi", "validRange": m{"min": "1Gi", "max": "2Gi"}}))), claim("c", one), claim("other", wantsMemory("3Gi"), allocated("n1", "d0", 1), consumes("3Gi")))
+		add("shared-device-rounded-up", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil, shared(m{"default": "1Gi", "validRange": m{"min": "1Gi", "step": "1Gi"}}))), claim("c", wantsMemory("1100Mi")), claim("other", wantsMemory("3Gi"), allocated("n1", "d0", 1), consumes("3Gi")))
+		add("shared-device-valid-values", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil, shared(m{"default": "1Gi", "validValues": l{"1Gi", "2Gi"}}))), claim("c", wantsMemory("1500Mi")), claim("other", wantsMemory("3Gi"), allocated("n1", "d0", 1), consumes("3Gi")))
+		add("shared-device-above-max", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil, shared(m{"default": "1Gi", "validRange": m{"min": "1Gi", "max": "2Gi"}}))), claim("c", wantsMemory("3Gi")))
+		add("shared-device-fractions", ds(uses("c")), node("n1"), gpu, slice("s", "n1", func() m {
+			d := dev("d0", nil, shared(nil))
+			d["capacity"] = m{"share": m{"value": "1", "requestPolicy": m{"default": "100m", "validRange": m{"min": "100m", "step": "100m"}}}}
+			return d
+		}()), claim("c", asks(m{"capacity": m{"requests": m{"share": "250m"}}})))
+		add("shared-device-twice-in-one-claim", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil, shared(nil))), claim("c", asks(m{"allocationMode": "ExactCount", "count": 2, "capacity": m{"requests": m{"memory": "1Gi"}}})))
+		add("capacity-of-a-device-not-shared", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil, set(m{"memory": m{"value": "4Gi"}}, "capacity"))), claim("c", wantsMemory("5Gi")))
+		add("distinct-attribute", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", numa(0)), dev("d1", numa(0)), dev("d2", numa(1))), claim("c", m{"requests": l{req("r", m{"allocationMode": "ExactCount", "count": 3})}, "constraints": l{m{"distinctAttribute": "gpu.example.com/numa"}}}))
+		counters := func(total string) m {
+			return m{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": m{"name": "counters"}, "spec": m{"driver": "gpu.example.com", "nodeName": "n1", "pool": m{"name": "n1", "generation": 1, "resourceSliceCount": 2}, "sharedCounters": l{m{"name": "all", "counters": m{"memory": m{"value": total}}}}}}
+		}
+		part := set(l{m{"counterSet": "all", "counters": m{"memory": m{"value": "10Gi"}}}}, "consumesCounters")
+		parts := func() m {
+			s := slice("s", "n1", dev("d0", nil, part), dev("d1", nil, part), dev("d2", nil))
+			set(2, "spec", "pool", "resourceSliceCount")(s)
+			return s
+		}
+		add("counters-enough-for-one", ds(uses("c")), node("n1"), gpu, counters("15Gi"), parts(), claim("c", asks(m{"allocationMode": "ExactCount", "count": 2})))
+		add("counters-not-for-all", ds(uses("c")), node("n1"), gpu, counters("15Gi"), parts(), claim("c", asks(m{"allocationMode": "ExactCount", "count": 3})))
+		add("counters-used-by-other", ds(uses("c")), node("n1"), gpu, counters("15Gi"), parts(), claim("c", asks(m{"allocationMode": "ExactCount", "count": 2})), claim("other", one, allocated("n1", "d0", 1)))
+		holds := func(q string) mod { return set(m{"memory": m{"value": q}}, "capacity") }
+		add("claim-all-with-capacity", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil, holds("4Gi")), dev("d1", nil, holds("1Gi")), dev("d2", nil)), claim("c", asks(m{"allocationMode": "All", "capacity": m{"requests": m{"memory": "2Gi"}}})))
+		add("claim-all-with-capacity-none-has-it", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d1", nil, holds("1Gi")), dev("d2", nil)), claim("c", asks(m{"allocationMode": "All", "capacity": m{"requests": m{"memory": "2Gi"}}})))
+		add("claim-all-with-capacity-one-is-full", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil, shared(nil)), dev("d1", nil, shared(nil))), claim("c", asks(m{"allocationMode": "All", "capacity": m{"requests": m{"memory": "2Gi"}}})), claim("other", wantsMemory("3Gi"), allocated("n1", "d0", 1), consumes("3Gi")))
+		perDevice := slice("s", "n1", dev("d0", nil, set("n2", "nodeName")), dev("d1", model("a"), set("n1", "nodeName")))
+		delete(perDevice["spec"].(m), "nodeName")
+		set(true, "spec", "perDeviceNodeSelection")(perDevice)
+		add("claim-selector-fails-on-device-elsewhere", ds(uses("c")), nodes, gpu, perDevice, claim("c", asks(sel(`device.attributes["gpu.example.com"].model == "a"`))))
+		binding := slice("a", "a", dev("d0", nil, set(l{"example.com/ready"}, "bindingConditions"), set(l{"example.com/failed"}, "bindingFailureConditions")))
+		set("n1", "spec", "nodeName")(binding)
+		add("claim-pool-with-conditions-comes-last", ds(uses("c")), node("n1"), gpu, binding, slice("s", "n1", dev("d0", nil)), claim("c", asks(sel(`device.attributes["gpu.example.com"].model == "a"`))))
+	}
+	if minor >= 37 { // the kind is new
+		rule := func(selector m, effect string) m {
+			return m{"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": m{"name": "rule"}, "spec": m{"deviceSelector": selector, "taint": m{"key": "k", "effect": effect, "timeAdded": "2026-01-05T08:00:00Z"}}}
+		}
+		add("taint-rule-of-driver", ds(uses("c")), nodes, gpu, slice("s", "n1", dev("d0", nil)), slice("s2", "n2", dev("d0", nil)), claim("c", one), rule(m{"driver": "gpu.example.com"}, "NoSchedule"))
+		add("taint-rule-of-pool", ds(uses("c")), nodes, gpu, slice("s", "n1", dev("d0", nil)), slice("s2", "n2", dev("d0", nil)), claim("c", one), rule(m{"driver": "gpu.example.com", "pool": "n1"}, "NoExecute"))
+		add("taint-rule-without-effect", ds(uses("c")), nodes, gpu, slice("s", "n1", dev("d0", nil)), claim("c", one), rule(m{"driver": "gpu.example.com"}, "None"))
+		add("taint-rule-tolerated", ds(uses("c")), nodes, gpu, slice("s", "n1", dev("d0", nil)), claim("c", asks(m{"tolerations": l{m{"key": "k", "operator": "Exists", "effect": "NoSchedule"}}})), rule(m{"driver": "gpu.example.com"}, "NoSchedule"))
+	}
+	binds := func(conditions l, since string) mod {
+		return func(o m) {
+			st := o["status"].(m)
+			r := st["allocation"].(m)["devices"].(m)["results"].(l)[0].(m)
+			r["bindingConditions"], r["bindingFailureConditions"] = l{"example.com/ready"}, l{"example.com/failed"}
+			st["allocation"].(m)["allocationTimestamp"] = since
+			if conditions != nil {
+				st["devices"] = l{m{"driver": "gpu.example.com", "pool": "n1", "device": "d0", "conditions": conditions}}
+			}
+		}
+	}
+	condition := func(kind, status string) m {
+		return m{"type": kind, "status": status, "reason": "R", "message": "", "lastTransitionTime": "2026-01-05T11:00:00Z"}
+	}
+	const longAgo, ahead = "2026-01-05T08:00:00Z", "2100-01-05T08:00:00Z"
+	add("binding-ready", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil)), claim("c", one, allocated("n1", "d0", 1), binds(l{condition("example.com/ready", "True")}, longAgo)))
+	add("binding-failed", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil)), claim("c", one, allocated("n1", "d0", 1), binds(l{condition("example.com/failed", "True")}, ahead)))
+	add("binding-timed-out", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil)), claim("c", one, allocated("n1", "d0", 1), binds(nil, longAgo)))
+	add("binding-waits", ds(uses("c")), node("n1"), gpu, slice("s", "n1", dev("d0", nil)), claim("c", one, allocated("n1", "d0", 1), binds(nil, ahead)))
 }

@@ -58,7 +58,7 @@ func newWorld(parent context.Context, cl *cluster) (*world, error) {
 	ctx, cancel := context.WithCancel(parent)
 	w := &world{cancel: cancel, factory: newInformerFactory(client)}
 	var err error
-	if w.admit, err = newAdmitter(client, w.factory); err != nil {
+	if w.admit, err = newAdmitter(client, w.factory, cl.hasNodeSelectors()); err != nil {
 		cancel()
 		return nil, err
 	}

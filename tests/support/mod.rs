@@ -29,15 +29,15 @@ pub fn snapshot(objects: &[Value], version: &str) -> Snapshot {
             "ResourceClaim" => resource_claims, "ResourceClaimTemplate" => resource_claim_templates,
             "DeviceClass" => device_classes, "ResourceSlice" => resource_slices, "Lease" => leases,
             "ValidatingWebhookConfiguration" => validating_webhooks, "MutatingWebhookConfiguration" => mutating_webhooks,
-            "Service" => services, "EndpointSlice" => endpoint_slices,
+            "Service" => services, "EndpointSlice" => endpoint_slices, "DeviceTaintRule" => device_taint_rules,
         );
     }
     s
 }
 
-/// The corpus files: every `tests/corpus/*.jsonl.zst`.
+/// The corpus files: every `tests/corpus/*.jsonl.zst`, or those of the folder `CORPUS_DIR` instead.
 pub fn corpora() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let folder = std::env::var_os("CORPUS_DIR").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus"), PathBuf::from);
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).filter(|p| p.to_string_lossy().ends_with(".jsonl.zst")).collect();
     files.sort();

@@ -20,6 +20,7 @@ pub mod limit_range;
 pub mod namespace_terminating;
 pub mod node_selector_conflict;
 pub mod not_created;
+pub mod own_priority;
 pub mod pod_security;
 mod pod_security_checks;
 pub mod priority_class;
@@ -41,6 +42,7 @@ pub static ENTRIES: &[&Entry] = &[
     &namespace_terminating::ENTRY,
     &node_selector_conflict::ENTRY,
     &not_created::ENTRY,
+    &own_priority::ENTRY,
     &pod_security::ENTRY,
     &priority_class::ENTRY,
     &quota::ENTRY,
@@ -65,6 +67,7 @@ const READINGS: &[Reading] = &[
     admission_policy::from_event,
     security_context_constraints::from_event,
     priority_class::from_event,
+    own_priority::from_event,
     runtime_class::from_event,
     node_selector_conflict::from_event,
     toleration_conflict::from_event,
@@ -79,6 +82,8 @@ const FORESEEN: &[fn(&Subject) -> Vec<Cause>] = &[
     namespace_terminating::foreseen,
     service_account::foreseen,
     priority_class::foreseen,
+    own_priority::foreseen,
+    node_selector_conflict::in_force,
     runtime_class::foreseen,
     limit_range::foreseen,
     invalid_pod::foreseen,
@@ -216,6 +221,10 @@ mod tests {
                 "CreateSecurityContextConstraint",
             ),
             (r#"pods "a-" is forbidden: no PriorityClass with name high was found"#, "CreatePriorityClassMissing high"),
+            (
+                r#"pods "a-" is forbidden: the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name"#,
+                "CreatePriorityConflict priority",
+            ),
             (r#"pods "a-" is forbidden: pod rejected: RuntimeClass "kata" not found"#, "CreateRuntimeClassMissing kata"),
             ("pod node label selector conflicts with its namespace node label selector", "CreateNodeSelectorConflict"),
             (

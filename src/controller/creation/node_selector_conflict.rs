@@ -46,6 +46,12 @@ pub fn foreseen(subject: &Subject) -> Vec<Cause> {
     if cause.evidence.is_empty() { Vec::new() } else { vec![cause] }
 }
 
+/// The same where a pod of the namespace shows that the admission plugin is on.
+pub fn in_force(subject: &Subject) -> Vec<Cause> {
+    let selector = subject.fresh.namespace_selector.as_ref();
+    if selector.is_some_and(|s| !s.heeded_by_controller) { foreseen(subject) } else { Vec::new() }
+}
+
 /// The namespace's selector, as its annotation spells it.
 fn annotated(subject: &Subject) -> Labels {
     let namespace = subject.snapshot.namespace(&subject.ds.metadata.namespace);
