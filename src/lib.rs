@@ -21,5 +21,6 @@ pub mod render;
 pub mod report;
 pub mod rollout;
 pub mod run;
+pub mod safe;
 pub mod scheduling;
 pub mod source;

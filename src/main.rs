@@ -5,6 +5,14 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // A panic is a bug, here or in a library: its place is told, not its words, which may hold data.
+    std::panic::set_hook(Box::new(|panic| {
+        // What runs on the side is awaited, and who awaits it tells.
+        if std::thread::current().name() != Some("tokio-rt-worker") {
+            let place = panic.location().map(|l| format!(" at {l}")).unwrap_or_default();
+            let _ = writeln!(io::stderr(), "error: this is a bug{place}; please report it, with the command that you ran");
+        }
+    }));
     let task = match ds_doctor::cli::parse(std::env::args_os()) {
         Ok(task) => task,
         Err(error) => {

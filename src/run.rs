@@ -18,6 +18,7 @@ use crate::report::{AdviceList, Outcome, Report};
 use crate::source::access::Access;
 use crate::source::capture;
 use crate::source::cluster::{Request, Session};
+use crate::source::failure::Failure;
 use crate::source::files::{self, Focus, ReadOptions};
 use crate::source::names;
 use crate::source::progress::Progress;
@@ -86,13 +87,16 @@ fn focus(scope: &Scope) -> Focus {
 pub struct Cluster {
     runtime: Option<tokio::runtime::Runtime>,
     session: Session,
+    access: Access,
+    /// The credentials were accepted once.
+    accepted: bool,
 }
 
 impl Cluster {
     fn open(access: &Access) -> Result<Cluster> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         match runtime.block_on(Session::open(access)) {
-            Ok(session) => Ok(Cluster { runtime: Some(runtime), session }),
+            Ok(session) => Ok(Cluster { runtime: Some(runtime), session, access: access.clone(), accepted: false }),
             Err(failure) => {
                 runtime.shutdown_background();
                 Err(failure.into())
@@ -116,7 +120,14 @@ impl Cluster {
             server_version: job.server_version.clone(),
         };
         let Some(runtime) = &self.runtime else { bail!("the connection is closed") };
-        let reading = runtime.block_on(self.session.read(&request, Progress::new(job.progress)))?;
+        let mut result = runtime.block_on(self.session.read(&request, Progress::new(job.progress)));
+        if self.accepted && result.as_ref().is_err_and(Failure::is_unauthorized) {
+            // They have expired: the kubeconfig or its plugin may have new ones.
+            self.session = runtime.block_on(Session::open(&self.access))?;
+            result = runtime.block_on(self.session.read(&request, Progress::new(job.progress)));
+        }
+        let reading = result?;
+        self.accepted = true;
         save(job, &reading.snapshot)?;
         judge(&reading.snapshot, scope, reading.namespace.as_deref())
     }

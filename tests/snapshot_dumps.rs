@@ -161,6 +161,10 @@ fn hostile_archives_do_no_harm() {
     // An archive that is cut off, or is not one, is an error.
     let whole = packed(&[("nodes.json", NODES.into())]);
     assert!(read_bytes("cut.tar", &whole[..600]).is_err());
+    // What is in it is not repeated.
+    let mut wrong = whole.clone();
+    wrong[148..156].copy_from_slice(b"hunter2!");
+    assert_eq!(read_bytes("wrong.tar", &wrong), Err("wrong.tar: cannot be read: the archive is damaged".into()));
     assert_eq!(
         read_bytes("none.tar", &packed(&[("a.txt", "x".into())])),
         Err("none.tar: holds no Kubernetes object (nothing with apiVersion and kind)".into())

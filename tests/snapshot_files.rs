@@ -203,7 +203,7 @@ fn says_in_one_line_what_is_wrong() {
         (
             "port.yaml",
             b"kind: Pod\napiVersion: v1\nmetadata:\n  name: p\nspec:\n  containers:\n  - ports:\n    - hostPort: web\n".to_vec(),
-            "port.yaml: Pod p: spec.containers[0].ports[0].hostPort: invalid type: string \"web\", expected i32",
+            "port.yaml: Pod p: spec.containers[0].ports[0].hostPort: invalid type: string, expected i32",
         ),
         ("label.yaml", b"kind: Node\napiVersion: v1\nmetadata:\n  name: a\n  labels:\n    gpu model: x\n".to_vec(), "label.yaml: Node a: metadata.labels: \"gpu model\" is not a label key"),
         ("value.json", br#"{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"d","namespace":"n"},"spec":{"selector":{"matchLabels":{"app":"-"}}}}"#.to_vec(), "value.json: DaemonSet n/d: spec.selector.matchLabels.app: \"-\" is not a label value"),

@@ -73,6 +73,8 @@ pub struct Connection {
     pub server: String,
     /// The context's name; `None` inside a cluster.
     pub context: Option<String>,
+    /// `http://host:port` of the proxy, without credentials.
+    pub proxy: Option<String>,
 }
 
 impl Connection {
@@ -81,6 +83,14 @@ impl Connection {
         match &self.context {
             Some(context) => format!("{} (context {context:?})", self.server),
             None => self.server.clone(),
+        }
+    }
+
+    /// The same with the way there: where nothing answers it may be the proxy's fault.
+    pub fn way(&self) -> String {
+        match &self.proxy {
+            Some(proxy) => format!("{} through the proxy {proxy}", self.place()),
+            None => self.place(),
         }
     }
 }
@@ -93,17 +103,22 @@ pub async fn connect(access: &Access) -> Result<Connection, Failure> {
     let (config, context) = config(access).await?;
     let namespace = config.default_namespace.clone();
     let server = address(&config.cluster_url);
+    let proxy = config.proxy_url.as_ref().map(address);
     let place = format!("cannot get credentials for {server}");
+    let plugin = config.auth_info.exec.as_ref().and_then(|e| e.command.clone());
     // A plugin is waited for on a thread of its own: it may hang.
     let client = tokio::task::spawn_blocking(move || Client::try_from(config));
     let patience = access.request_timeout.unwrap_or(CREDENTIALS_PATIENCE).min(access.deadline);
     let client = match tokio::time::timeout(patience, client).await {
-        Err(_) => return Err(Failure::new(format!("{place}: the credential plugin did not answer within {}s", patience.as_secs()))),
-        Ok(Err(_)) => return Err(Failure::new(format!("{place}: the credential plugin's answer could not be read"))),
-        Ok(Ok(Err(error))) => return Err(client_failure(&place, &error)),
+        Err(_) => {
+            let plugin = called(plugin.as_deref());
+            return Err(Failure::new(format!("{place}: {plugin} did not answer within {}s", patience.as_secs())));
+        }
+        Ok(Err(_)) => return Err(Failure::new(format!("{place}: the answer of {} could not be read", called(plugin.as_deref())))),
+        Ok(Ok(Err(error))) => return Err(client_failure(&place, &error, plugin.as_deref())),
         Ok(Ok(Ok(client))) => client,
     };
-    Ok(Connection { client, namespace, server, context })
+    Ok(Connection { client, namespace, server, context, proxy })
 }
 
 /// `scheme://host:port` of a URL.
@@ -113,9 +128,17 @@ fn address(url: &http::Uri) -> String {
     clean(&format!("{}://{host}{port}", url.scheme_str().unwrap_or("http")))
 }
 
-fn client_failure(place: &str, error: &kube::Error) -> Failure {
+/// How messages name the credential plugin: never by its arguments or environment.
+fn called(plugin: Option<&str>) -> String {
+    plugin.map_or("the credential plugin".into(), |command| format!("the credential plugin {command}"))
+}
+
+fn client_failure(place: &str, error: &kube::Error, plugin: Option<&str>) -> Failure {
     match error {
-        kube::Error::Auth(auth) => Failure::new(format!("{place}: {}", credentials(auth))),
+        kube::Error::Auth(auth @ AuthError::AuthExecRun { .. }) => {
+            Failure::new(format!("{place}: {}", credentials(auth, plugin))).hint("run it by hand to see why")
+        }
+        kube::Error::Auth(auth) => Failure::new(format!("{place}: {}", credentials(auth, plugin))),
         kube::Error::ProxyProtocolUnsupported { .. } | kube::Error::ProxyProtocolDisabled { .. } => {
             Failure::new("the proxy's URL has an unsupported scheme").hint("http, https and socks5 are supported")
         }
@@ -126,11 +149,12 @@ fn client_failure(place: &str, error: &kube::Error) -> Failure {
 }
 
 /// What is wrong with getting credentials; never what a plugin printed, for that may be one.
-pub fn credentials(error: &AuthError) -> String {
+pub fn credentials(error: &AuthError, plugin: Option<&str>) -> String {
+    let plugin = called(plugin);
     match error {
-        AuthError::AuthExecStart(io) => format!("the credential plugin could not be started: {io}"),
-        AuthError::AuthExecRun { out, .. } => format!("the credential plugin failed ({})", out.status),
-        AuthError::AuthExecParse(_) | AuthError::ExecPluginFailed => "the credential plugin printed no ExecCredential".into(),
+        AuthError::AuthExecStart(io) => format!("{plugin} could not be started: {io}"),
+        AuthError::AuthExecRun { out, .. } => format!("{plugin} failed ({})", out.status),
+        AuthError::AuthExecParse(_) | AuthError::ExecPluginFailed => format!("{plugin} printed no ExecCredential"),
         AuthError::MissingCommand => "the credential plugin has no command".into(),
         AuthError::ReadTokenFile(io, path) => format!("token file {}: {io}", path.display()),
         AuthError::InvalidBearerToken(_) => "the token has characters that no header can carry".into(),
@@ -165,10 +189,15 @@ async fn config(access: &Access) -> Result<(Config, Option<String>), Failure> {
     let (kubeconfig, options) = overridden(access, kubeconfig, context.as_deref(), &from)?;
     let own_proxy =
         kubeconfig.clusters.first().and_then(|c| c.cluster.as_ref()).and_then(|c| c.proxy_url.clone()).filter(|p| !p.is_empty());
+    let authority = kubeconfig.clusters.first().and_then(|c| c.cluster.as_ref()).and_then(|c| c.certificate_authority.clone());
     let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(|e| Failure::new(kubeconfig_text(&e)))?;
     if config.cluster_url.host().is_none() {
         return Err(Failure::new("the server's URL has no host").hint("it should look like https://HOST:6443"));
     }
+    if let (Some(path), Some([])) = (&authority, config.root_cert.as_deref()) {
+        return Err(Failure::new(format!("certificate authority {path} holds no certificate")));
+    }
+    mend_token(&mut config.auth_info)?;
     config.proxy_url = match own_proxy {
         Some(own) => Some(proxy::parse(&own)?),
         None => proxy::from_env(&config.cluster_url)?,
@@ -260,6 +289,24 @@ fn overridden(
         ..Kubeconfig::default()
     };
     Ok((reduced, KubeConfigOptions::default()))
+}
+
+/// Takes the blanks off a token in a file, as client-go does, and refuses one that the client would
+/// panic on.
+fn mend_token(user: &mut AuthInfo) -> Result<(), Failure> {
+    if let (None, Some(path)) = (&user.token, &user.token_file) {
+        // A file that cannot be read is the client's to report.
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        if text.trim() != text {
+            user.token = Some(text.trim().to_string().into());
+        }
+    }
+    let shown = serde_json::to_value(&*user).unwrap_or_default();
+    let token = shown["token"].as_str().unwrap_or_default();
+    if http::HeaderValue::try_from(token).is_err() {
+        return Err(Failure::new("cannot use the credentials: the token has characters that no header can carry"));
+    }
+    Ok(())
 }
 
 /// Lays the user flags over a user.

@@ -78,6 +78,9 @@ pub enum Transport {
     /// The name is not known.
     #[error("no such host")]
     Unresolved,
+    /// The proxy does not lead to the server.
+    #[error("the proxy does not lead there ({0})")]
+    Proxy(String),
     /// The certificate, or the protocol, is not right.
     #[error("TLS: {0}")]
     Tls(String),
@@ -205,7 +208,7 @@ impl Api {
             let next = loop {
                 tries += 1;
                 let url = url(ask, if whole { 0 } else { PAGE }, &page);
-                match self.timed(self.list_once(&url, format, ask.resource, read, &mut items)).await {
+                match self.timed(self.list_once(&url, format, ask, read, &mut items)).await {
                     Ok(next) => break Ok(next),
                     Err(error) => {
                         items.truncate(before);
@@ -310,7 +313,7 @@ impl Api {
         &self,
         url: &str,
         format: Format,
-        resource: &'static str,
+        ask: &Ask,
         read: &dyn Fn(Raw) -> Result<Option<T>, ApiError>,
         items: &mut Vec<T>,
     ) -> Result<String, ApiError>
@@ -319,8 +322,13 @@ impl Api {
     {
         let (response, is) = self.send(url, format).await?;
         let mut body = response.into_body().into_data_stream();
+        let most = if ask.at_most > 0 { ask.at_most } else { usize::MAX };
+        let full = std::cell::Cell::new(false);
         let mut take = |raw: Raw| {
-            items.extend(read(raw)?);
+            if items.len() < most {
+                items.extend(read(raw)?);
+            }
+            full.set(items.len() >= most);
             Ok::<(), ApiError>(())
         };
         let mut protobuf = protobuf::Items::default();
@@ -337,7 +345,11 @@ impl Api {
                     take(Raw::Json(text))
                 })?,
             }
-            self.progress.borrow_mut().add(resource, count);
+            self.progress.borrow_mut().add(ask.resource, count);
+            // A server may give more than a page: what is not wanted is not waited for.
+            if full.get() {
+                return Ok(String::from("more"));
+            }
         }
         Ok(match is {
             Format::Protobuf => protobuf.finish()?.r#continue,
@@ -382,11 +394,15 @@ impl Api {
             let said: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
             let text = |key: &str| said[key].as_str().unwrap_or_default().to_string();
             (text("reason"), text("message"))
+        } else if media.starts_with("text/plain") {
+            // Such as Go's "Client sent an HTTP request to an HTTPS server."
+            let line = body.split(|b| *b == b'\n').next().unwrap_or_default();
+            (String::new(), String::from_utf8_lossy(line.get(..200).unwrap_or(line)).into_owned())
         } else {
             Default::default()
         };
         let message = if message.is_empty() { status.canonical_reason().unwrap_or("the server refused").to_string() } else { message };
-        ApiError::Refused { code: status.as_u16(), reason: clean(&reason), message: clean(&message), wait }
+        ApiError::Refused { code: status.as_u16(), reason: clean(&reason), message: without_credentials(&clean(&message)), wait }
     }
 
     async fn body(&self, response: Response<Body>) -> Result<Vec<u8>, ApiError> {
@@ -400,6 +416,18 @@ impl Api {
         }
         Ok(bytes)
     }
+}
+
+/// A message without what follows `Bearer` or `Basic`: some servers and proxies repeat what they were sent.
+fn without_credentials(message: &str) -> String {
+    let mut hide = false;
+    let words = message.split(' ').map(|word| {
+        let shown = if std::mem::take(&mut hide) { "<hidden>" } else { word };
+        let last = word.rsplit([':', '"', '\'', '=', '[']).next().unwrap_or_default();
+        hide = ["bearer", "basic"].iter().any(|scheme| last.eq_ignore_ascii_case(scheme));
+        shown
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -437,13 +465,13 @@ async fn timely<T>(next: impl Future<Output = Result<T, kube::Error>>) -> Result
 /// Sorts a client error, and takes from its text nothing that could hold a credential.
 pub fn transport(error: &kube::Error) -> Transport {
     if let kube::Error::Auth(auth) = error {
-        return Transport::Credentials(super::access::credentials(auth));
+        return Transport::Credentials(super::access::credentials(auth, None));
     }
     let mut innermost = String::new();
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(e) = next {
         if let Some(auth) = e.downcast_ref::<kube::client::AuthError>() {
-            return Transport::Credentials(super::access::credentials(auth));
+            return Transport::Credentials(super::access::credentials(auth, None));
         }
         if let Some(io) = e.downcast_ref::<std::io::Error>()
             && io.kind() == std::io::ErrorKind::ConnectionRefused
@@ -453,6 +481,12 @@ pub fn transport(error: &kube::Error) -> Transport {
         innermost = e.to_string();
         if innermost.contains("failed to lookup address") || innermost.contains("dns error") {
             return Transport::Unresolved;
+        }
+        if innermost.contains("tls handshake eof") {
+            return Transport::Tls("the server hung up in the handshake: does it speak TLS?".into());
+        }
+        if let (Some(why), None) = (innermost.strip_prefix("tunnel error: "), e.source()) {
+            return Transport::Proxy(clean(why));
         }
         if innermost.contains("certificate") || innermost.contains("TLS") || innermost.contains("corrupt message") {
             return Transport::Tls(clean(&innermost));
@@ -505,6 +539,17 @@ mod tests {
             url(&ask, 500, "x=="),
             "/api/v1/pods?labelSelector=a%3Db%2Cc%20in%20%28d%29&fieldSelector=spec.nodeName%3Dn&limit=500&continue=x%3D%3D"
         );
+    }
+
+    #[test]
+    fn credentials_that_are_repeated_are_hidden() {
+        for (given, want) in [
+            ("no access with Authorization: Bearer abc.def for you", "no access with Authorization: Bearer <hidden> for you"),
+            ("bad header \"basic YWJj\"", "bad header \"basic <hidden>"),
+            ("User \"a\" cannot list nodes", "User \"a\" cannot list nodes"),
+        ] {
+            assert_eq!(without_credentials(given), want);
+        }
     }
 
     #[test]

@@ -2,8 +2,10 @@
 //!
 //! Names in an archive are only shown and looked at, so `../../etc/passwd` does no harm.
 
+use std::cell::RefCell;
 use std::io::{self, Read};
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -63,20 +65,38 @@ pub fn is_tar(start: &[u8]) -> bool {
     start.get(257..262) == Some(b"ustar")
 }
 
+/// Keeps what went wrong with a stream, for who reads it through others.
+struct Noted<R> {
+    input: R,
+    error: Rc<RefCell<Option<(io::ErrorKind, String)>>>,
+}
+
+impl<R: Read> Read for Noted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.input.read(buffer).inspect_err(|e| *self.error.borrow_mut() = Some((e.kind(), e.to_string())))
+    }
+}
+
 /// Calls `each` with the name and the content of every regular file in a tar archive.
 ///
 /// # Errors
-/// The archive's, or what `each` returns.
+/// The stream's, that the archive is damaged (in no other words: the crate's quote what is in it),
+/// or what `each` returns.
 pub fn tar<E: From<io::Error>>(input: impl Read, mut each: impl FnMut(PathBuf, &mut dyn Read) -> Result<(), E>) -> Result<(), E> {
-    let mut archive = tar::Archive::new(input);
+    let error = Rc::new(RefCell::new(None));
+    let mut archive = tar::Archive::new(Noted { input, error: error.clone() });
+    let damaged = |_: io::Error| match error.take() {
+        Some((kind, text)) => io::Error::new(kind, text),
+        None => io::Error::new(io::ErrorKind::InvalidData, "the archive is damaged"),
+    };
     let mut long_name = None;
     // Raw: the crate would read long names of any length into memory.
-    for entry in archive.entries()?.raw(true) {
-        let mut entry = entry?;
+    for entry in archive.entries().map_err(damaged)?.raw(true) {
+        let mut entry = entry.map_err(damaged)?;
         let kind = entry.header().entry_type();
         if kind.is_gnu_longname() || kind.is_pax_local_extensions() {
             let mut text = Vec::new();
-            (&mut entry).take(LONGEST_NAME).read_to_end(&mut text)?;
+            (&mut entry).take(LONGEST_NAME).read_to_end(&mut text).map_err(damaged)?;
             let name = if kind.is_gnu_longname() { Some(text) } else { pax_path(&text) };
             long_name = name.map(|n| String::from_utf8_lossy(&n).trim_end_matches('\0').to_string()).or(long_name);
             continue;

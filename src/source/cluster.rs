@@ -231,6 +231,7 @@ impl Reader<'_> {
             other_gaps: Vec::new(),
         };
         self.first_round(&targets, request, &mut snapshot).await;
+        self.late_nodes(&mut snapshot.objects).await;
         let mut done = Needs::default();
         for _ in 0..ROUNDS {
             let chosen = self.chosen(&snapshot, &targets);
@@ -277,7 +278,8 @@ impl Reader<'_> {
         let place = self.connection.place();
         match error {
             ApiError::Refused { code: 401, .. } => Failure::new(format!("{place} does not accept the credentials (401 Unauthorized)"))
-                .hint("log in again, or choose another --context or --user"),
+                .hint("log in again, or choose another --context or --user")
+                .unauthorized(),
             ApiError::Refused { code: 403, message, .. } => Failure::new(format!("{place} does not let you {verb} DaemonSets: {message}"))
                 .hint("see the README for the permissions that are needed"),
             ApiError::Refused { code: 404, .. } => {
@@ -286,8 +288,12 @@ impl Reader<'_> {
             ApiError::Transport(Transport::Tls(_)) => Failure::new(format!("cannot trust {place}: {error}"))
                 .hint("check --certificate-authority and --tls-server-name, or the clock"),
             ApiError::Transport(Transport::Credentials(why)) => Failure::new(format!("cannot get credentials for {place}: {why}")),
+            ApiError::Transport(Transport::Proxy(_)) => {
+                Failure::new(format!("cannot reach {}: {error}", self.connection.way())).hint("check HTTPS_PROXY and NO_PROXY")
+            }
             ApiError::Transport(_) | ApiError::Timeout(_) => {
-                Failure::new(format!("cannot reach {place}: {error}")).hint("is the cluster up, and this the right --context?")
+                let way = self.connection.way();
+                Failure::new(format!("cannot reach {way}: {error}")).hint("is the cluster up, and this the right --context?")
             }
             _ => Failure::new(format!("cannot {verb} DaemonSets at {place}: {error}")),
         }
@@ -345,6 +351,23 @@ impl Reader<'_> {
                 objects.daemon_sets.items.push(ds.clone());
             }
         }
+    }
+
+    /// Nodes that have joined since the nodes were listed: a pod that was listed later is on them.
+    async fn late_nodes(&self, objects: &mut Objects) {
+        if !objects.nodes.is_complete() {
+            return;
+        }
+        let known: BTreeSet<&str> = objects.nodes.iter().map(|n| n.name()).collect();
+        let unknown: BTreeSet<&str> = objects.pods.iter().filter_map(Pod::node_name).filter(|n| !known.contains(n)).collect();
+        let late = if unknown.len() > NODES_AT_ONCE {
+            self.list::<Node>("nodes", None, Ask::default()).await
+        } else {
+            let names: Vec<(Option<&str>, &str)> = unknown.iter().map(|n| (None, *n)).collect();
+            self.get_each("nodes", &names).await
+        };
+        let joined: Vec<Node> = late.items.into_iter().filter(|n| unknown.contains(n.name())).collect();
+        objects.nodes.items.extend(joined);
     }
 
     /// The events about one object, or about all of a kind in the namespace.

@@ -1,8 +1,10 @@
 //! Cuts YAML: documents, and the items of lists that are written as kubectl writes them.
 //!
 //! A list in block style names its items on lines that begin with `- ` at one depth; each is a
-//! document of its own when that dash is blanked out. Lists in any other style are read whole.
+//! document of its own when that dash is blanked out. Lists in any other style are read whole, and
+//! so are those whose first items use anchors (`&a`) of one another, which no tool writes.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
@@ -91,6 +93,7 @@ impl<R: Read> YamlCutter<R> {
                 Some((b"apiVersion", value)) => api_version = Some(value),
                 Some((b"kind", value)) => kind = Some(value),
                 Some((b"items", b"")) => match self.list_at(line.end, api_version, kind) {
+                    Begin::List(_) if uses_anchors(bytes.get(at..).unwrap_or_default()) => plain_head = false,
                     Begin::List(list) => {
                         batch.lists.extend(list.of.clone());
                         self.list = Some(list);
@@ -186,6 +189,18 @@ enum Begin {
     Other,
     /// The text ends before it shows.
     Unknown,
+}
+
+/// True if a value of the text is named (`&name`) and used (`*name`): then it means nothing in parts.
+fn uses_anchors(bytes: &[u8]) -> bool {
+    let names = |sign: u8| {
+        bytes.split(|b| b.is_ascii_whitespace() || b"[]{},".contains(b)).filter_map(move |word| {
+            let name = word.strip_prefix(&[sign])?;
+            (!name.is_empty() && name.iter().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(b))).then_some(name)
+        })
+    };
+    let named: BTreeSet<&[u8]> = names(b'&').collect();
+    !named.is_empty() && names(b'*').any(|name| named.contains(name))
 }
 
 /// Lines of a text from some place on; `None` for a last one whose end is not there yet.

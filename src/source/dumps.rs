@@ -31,7 +31,8 @@ pub fn is_text_name(path: &Path) -> bool {
 /// True if a file of a tree may be left out although it cannot be read: neither its name nor its
 /// beginning has anything of the objects that a snapshot is made of.
 pub fn is_beside(path: &str, start: &[u8], error: &ReadError) -> bool {
-    let unreadable = matches!(error, ReadError::Syntax { .. } | ReadError::Binary { .. } | ReadError::TooLarge { .. });
+    let unreadable =
+        matches!(error, ReadError::Syntax { .. } | ReadError::Binary { .. } | ReadError::Zip { .. } | ReadError::TooLarge { .. });
     let head = start.get(..start.len().min(4096)).unwrap_or_default();
     let named = [b"\"kind\"".as_slice(), b"kind:"].iter().any(|key| head.windows(key.len()).any(|w| w == *key));
     unreadable && !named && kind_of_path(path).is_none()

@@ -88,7 +88,7 @@ fn directory(path: &Path, readers: &mut Readers) -> Result<(), ReadError> {
     files.iter().try_for_each(|f| file(f, &shown(f).into(), false, readers))
 }
 
-/// Lists the files below a directory whose names say JSON or YAML; links to directories are not followed.
+/// Lists the regular files below a directory whose names say JSON or YAML; links to directories are not followed.
 fn list(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in std::fs::read_dir(directory)? {
         let entry = entry?;
@@ -96,7 +96,8 @@ fn list(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         let path = entry.path();
         if kind.is_dir() {
             list(&path, files)?;
-        } else if is_text_name(&path) {
+        } else if is_text_name(&path) && std::fs::metadata(&path).is_ok_and(|m| m.is_file()) {
+            // Pipes and devices may never end.
             files.push(path);
         }
     }
@@ -190,6 +191,9 @@ fn plain(path: &Arc<str>, mut start: Vec<u8>, input: impl Read, named: bool, rea
 fn utf8(path: &Arc<str>, mut start: Vec<u8>, input: impl Read, named: bool, readers: &mut Readers) -> Result<(), ReadError> {
     if start.starts_with(b"\xef\xbb\xbf") {
         start.drain(..3);
+    }
+    if start.starts_with(b"PK\x03\x04") {
+        return Err(ReadError::Zip { path: path.to_string() });
     }
     if is_binary(&start) {
         return Err(ReadError::Binary { path: path.to_string() });

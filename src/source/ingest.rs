@@ -16,7 +16,7 @@ use super::slim::{Focus, Slimmer};
 use crate::model::daemon_set::{ControllerRevision, DaemonSet};
 use crate::model::event::Event;
 use crate::model::node::Node;
-use crate::model::object::{Labels, Object};
+use crate::model::object::{Labels, Object, ObjectMeta};
 use crate::model::pod::Pod;
 use crate::model::policy::*;
 use crate::model::resource_claim::{DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice};
@@ -293,6 +293,16 @@ as_they_are!(
     EndpointSlice,
 );
 
+/// Refuses what a suggested command would take for a flag; no API server has such a name.
+fn check_name(meta: &ObjectMeta) -> Result<(), String> {
+    for (field, name) in [("metadata.name", &meta.name), ("metadata.namespace", &meta.namespace)] {
+        if name.starts_with('-') {
+            return Err(format!("{field}: {:?} is not a name", name.chars().take(80).collect::<String>()));
+        }
+    }
+    Ok(())
+}
+
 fn check_labels(field: &str, labels: &Labels) -> Result<(), String> {
     let shown = |text: &str| text.chars().take(80).collect::<String>();
     for (key, value) in labels {
@@ -429,7 +439,7 @@ impl Ingest {
             ($field:ident, $ty:ty, $resource:literal) => {
                 if i == kind.0 {
                     let object = <$ty as serde::Deserialize>::deserialize(deserializer)?;
-                    object.check().map_err(serde::de::Error::custom)?;
+                    check_name(object.meta()).and_then(|()| object.check()).map_err(serde::de::Error::custom)?;
                     add(&mut self.objects.$field, object, &mut self.newest, &mut self.slimmer);
                     return Ok(());
                 }

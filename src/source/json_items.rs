@@ -1,6 +1,6 @@
 //! A JSON list taken apart while it arrives: for servers and proxies that do not speak protobuf.
 
-use super::protobuf::Malformed;
+use super::protobuf::{LARGEST, Malformed};
 
 /// Takes a list apart as it arrives; only the item at hand is held.
 #[derive(Debug, Default)]
@@ -63,6 +63,9 @@ impl Items {
         self.held.drain(..keep_from);
         self.seen -= keep_from;
         self.start = self.start.saturating_sub(keep_from);
+        if self.held.len() as u64 > LARGEST {
+            return Err(Malformed::Not("an item of more than 64 MiB".into()).into());
+        }
         Ok(())
     }
 
@@ -201,6 +204,21 @@ mod tests {
         for end in 0..body.len() {
             assert_eq!(read(&body[..end], 7), Err(Malformed::EndedEarly), "{end}");
         }
+    }
+
+    #[test]
+    fn an_item_that_does_not_end_is_not_held_for_ever() {
+        let mut items = Items::default();
+        let mut fed = 0;
+        let mut feed = |chunk: &[u8]| {
+            fed += chunk.len();
+            items.feed(chunk, &mut |_: &[u8]| Ok::<(), Malformed>(()))
+        };
+        feed(br#"{"kind":"PodList","items":[{"a":""#).unwrap();
+        let chunk = vec![b'x'; 1 << 20];
+        let error = std::iter::repeat_with(|| feed(&chunk)).take(100).find_map(Result::err);
+        assert_eq!(error, Some(Malformed::Not("an item of more than 64 MiB".into())));
+        assert!(fed < 70 << 20, "{fed}");
     }
 
     #[test]

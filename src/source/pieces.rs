@@ -70,8 +70,12 @@ impl Pieces<'_> {
         };
         match read {
             Ok(()) => Ok(1),
-            Err(e) if e.is_data() => Err(self.refused(kind, &serde_json::from_slice(text).unwrap_or_default(), &e)),
             Err(e) => {
+                let e = match serde_json::from_slice(text) {
+                    Ok(value) if e.is_data() => return Err(self.refused(kind, &value, &e)),
+                    Err(whole) if e.is_data() => whole,
+                    _ => e,
+                };
                 let column = if e.line() == 1 { 1 } else { e.column() };
                 Err(self.syntax("JSON", line() + e.line().saturating_sub(1), column, plain(&e)))
             }
@@ -163,7 +167,11 @@ impl Pieces<'_> {
         let mut track = serde_path_to_error::Track::new();
         let again = Ingest::default().read(kind, serde_path_to_error::Deserializer::new(value, &mut track));
         let message = plain(&again.err().unwrap_or_else(|| serde_json::Error::custom(plain(first))));
-        let (field, message) = match (track.path().to_string(), message.split_once(": ")) {
+        let field = track.path().to_string();
+        // A text in the wrong place may be anything.
+        let is_text = message.starts_with("invalid type: string");
+        let message = if is_text || may_be_secret(&field) { without_value(&message) } else { message };
+        let (field, message) = match (field, message.split_once(": ")) {
             // Found by a look at the whole object, which names the field itself.
             (field, Some((own, message))) if field == "." => (own.to_string(), message.to_string()),
             (field, _) => (field, message),
@@ -180,7 +188,11 @@ impl Pieces<'_> {
         let tab = text.lines().nth(down.saturating_sub(1)).is_some_and(|l| l.trim_start_matches(' ').starts_with('\t'));
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default();
-        let message = if tab { "the line is indented with a tab; YAML takes spaces only".into() } else { message.to_string() };
+        let message = match message {
+            _ if tab => "the line is indented with a tab; YAML takes spaces only".into(),
+            "unknown anchor" => "unknown anchor; far into a long list, items cannot use anchors of one another".into(),
+            message => message.to_string(),
+        };
         self.syntax("YAML", line + down.saturating_sub(1), column, message)
     }
 }
@@ -225,6 +237,21 @@ fn is_word(text: &str) -> bool {
 fn plain(error: &serde_json::Error) -> String {
     let message = error.to_string();
     message.split(" at line ").next().unwrap_or_default().to_string()
+}
+
+/// True for fields whose values are never to be shown.
+fn may_be_secret(path: &str) -> bool {
+    path.split(['.', '[']).any(|part| ["annotations", "env", "command", "args", "data", "httpHeaders"].contains(&part))
+}
+
+/// serde's `invalid type: string "x", expected y` without the value.
+fn without_value(message: &str) -> String {
+    let (what, rest) = message.split_once(": ").unwrap_or((message, ""));
+    let sort = rest.split(' ').next().unwrap_or_default();
+    match message.rsplit_once(", expected ") {
+        Some((_, expected)) => format!("{what}: {sort}, expected {expected}"),
+        None => what.to_string(),
+    }
 }
 
 /// `Kind namespace/name`.

@@ -15,7 +15,7 @@ pub const MEDIA_TYPE: &str = "application/vnd.kubernetes.protobuf";
 const MAGIC: &[u8] = b"k8s\0";
 
 /// No object of the API is larger: etcd takes 1.5 MiB, a protobuf list item the same.
-const LARGEST: u64 = 64 << 20;
+pub const LARGEST: u64 = 64 << 20;
 
 /// `ListMeta`: where a list goes on.
 #[derive(Clone, PartialEq, Message)]
@@ -181,10 +181,13 @@ impl Items {
         let Some(field) = Field::read(bytes)? else { return Ok(ControlFlow::Break(())) };
         let left_after = match list_left {
             None => None,
-            Some(left) => Some(left.checked_sub(field.header as u64 + field.length).ok_or_else(|| Malformed::not("a field is too long"))?),
+            Some(left) => {
+                let after = left.checked_sub(field.length).and_then(|left| left.checked_sub(field.header as u64));
+                Some(after.ok_or_else(|| Malformed::not("a field is too long"))?)
+            }
         };
         match (list_left, field.tag) {
-            (None, 2) => {
+            (None, 2) if field.delimited => {
                 self.complete = true;
                 self.place = if field.length == 0 { Place::Envelope } else { Place::List(field.length) };
                 Ok(ControlFlow::Continue(field.header))
@@ -346,7 +349,17 @@ pub mod tests {
 
     #[test]
     fn what_is_no_list_is_refused() {
-        for body in [&b"<html>"[..], b"{\"kind\":\"PodList\"}", b"k8s\0\x12\x03\x12\xff\xff\xff\xff\xff", b"k8s\0\x13\x14"] {
+        // Among them a length of 2^64 - 1, and a list that is a number.
+        let longest = b"k8s\0\x12\x08\xfa\xff\x52\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x08\x1f\x83\x08";
+        let bodies = [
+            &b"<html>"[..],
+            b"{\"kind\":\"PodList\"}",
+            b"k8s\0\x12\x03\x12\xff\xff\xff\xff\xff",
+            b"k8s\0\x13\x14",
+            longest,
+            b"k8s\0\x10\x01",
+        ];
+        for body in bodies {
             assert!(read(body, 4).is_err(), "{body:?}");
         }
     }

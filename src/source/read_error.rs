@@ -37,6 +37,12 @@ pub enum ReadError {
         /// The file.
         path: String,
     },
+    /// The file is packed in a way that is not read.
+    #[error("{path}: is a zip archive; unpack it and give the folder")]
+    Zip {
+        /// The file.
+        path: String,
+    },
     /// The text is not JSON or YAML.
     #[error("{path}:{line}:{column}: not valid {format}: {message}")]
     Syntax {

@@ -1,9 +1,9 @@
 //! An API server on loopback that serves the objects of a dump, in protobuf and JSON, and does
 //! what a scenario wants instead on the paths it names. Every request is logged.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 use std::time::Duration;
 
@@ -27,8 +27,22 @@ pub enum Act {
     Raw(&'static str, &'static str),
     /// Sends half of the answer and hangs up, so many times; then serves.
     Half(usize),
+    /// Answers with this status and plain text.
+    Plain(u16, &'static str),
     /// Says nothing.
     Silent,
+    /// Sends half of the answer and resets the connection, so many times; then serves.
+    Reset(usize),
+    /// Sends the head of the answer, then a byte now and then.
+    Trickle,
+    /// Sends half of the answer, then nothing more.
+    Stuck,
+    /// Refuses with this status and `Retry-After` of these seconds, so many times; then serves.
+    RetryAfter(u16, u32, usize),
+    /// Serves, with fields that nobody knows yet in every object.
+    Newer,
+    /// Serves a list of so many events, whatever is asked for.
+    Events(usize),
     /// Serves pages of this many objects, whatever is asked for.
     Pages(usize),
     /// Serves the first page of one, then says that the rest is gone, until all is asked for at once.
@@ -44,32 +58,64 @@ pub struct Server {
     pub url: String,
     /// Method and path of each request.
     pub log: Arc<Mutex<Vec<String>>>,
+    world: Arc<World>,
 }
 
 struct World {
-    snapshot: Snapshot,
+    snapshot: RwLock<Snapshot>,
     version: String,
     protobuf: bool,
-    rules: Vec<Rule>,
+    rules: RwLock<Vec<Rule>>,
     counts: Mutex<Vec<usize>>,
 }
 
 impl Server {
     /// Serves `snapshot`; `protobuf` says whether it can.
     pub fn start(snapshot: Snapshot, version: &str, protobuf: bool, rules: &[Rule]) -> Server {
+        Server::with(snapshot, version, protobuf, rules, None)
+    }
+
+    /// The same over TLS.
+    #[allow(dead_code)]
+    pub fn tls(snapshot: Snapshot, version: &str, config: rustls::ServerConfig) -> Server {
+        Server::with(snapshot, version, true, &[], Some(Arc::new(config)))
+    }
+
+    fn with(snapshot: Snapshot, version: &str, protobuf: bool, rules: &[Rule], tls: Option<Arc<rustls::ServerConfig>>) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let url = format!("{scheme}://{}", listener.local_addr().unwrap());
         let log = Arc::new(Mutex::new(Vec::new()));
         let counts = Mutex::new(vec![0; rules.len()]);
-        let world = Arc::new(World { snapshot, version: version.into(), protobuf, rules: rules.to_vec(), counts });
-        let server_log = log.clone();
+        let (snapshot, rules) = (RwLock::new(snapshot), RwLock::new(rules.to_vec()));
+        let world = Arc::new(World { snapshot, version: version.into(), protobuf, rules, counts });
+        let (server_log, served) = (log.clone(), world.clone());
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (world, log) = (world.clone(), server_log.clone());
-                thread::spawn(move || connection(stream, &world, &log));
+                let (world, log, tls) = (served.clone(), server_log.clone(), tls.clone());
+                thread::spawn(move || match tls {
+                    None => connection(stream, &world, &log),
+                    Some(config) => {
+                        let session = rustls::ServerConnection::new(config).unwrap();
+                        connection(rustls::StreamOwned::new(session, stream), &world, &log);
+                    }
+                });
             }
         });
-        Server { url, log }
+        Server { url, log, world }
+    }
+
+    /// Changes the cluster.
+    #[allow(dead_code)] // each test binary uses its own part
+    pub fn change(&self, change: impl FnOnce(&mut Snapshot)) {
+        change(&mut self.world.snapshot.write().unwrap());
+    }
+
+    /// Does other things from now on.
+    #[allow(dead_code)]
+    pub fn rules(&self, rules: &[Rule]) {
+        *self.world.counts.lock().unwrap() = vec![0; rules.len()];
+        *self.world.rules.write().unwrap() = rules.to_vec();
     }
 
     /// The requests so far.
@@ -78,18 +124,37 @@ impl Server {
     }
 }
 
-fn connection(stream: TcpStream, world: &World, log: &Mutex<Vec<String>>) {
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    let mut out = stream;
+/// What a connection is made of.
+trait Stream: Read + Write {
+    /// The next close is a reset.
+    fn reset(&self);
+}
+
+impl Stream for TcpStream {
+    fn reset(&self) {
+        socket2::SockRef::from(self).set_linger(Some(Duration::ZERO)).unwrap();
+    }
+}
+
+impl Stream for rustls::StreamOwned<rustls::ServerConnection, TcpStream> {
+    fn reset(&self) {
+        self.sock.reset();
+    }
+}
+
+fn connection(stream: impl Stream, world: &World, log: &Mutex<Vec<String>>) {
+    let mut stream = BufReader::new(stream);
     loop {
         let mut first = String::new();
-        if reader.read_line(&mut first).unwrap_or(0) == 0 {
+        if stream.read_line(&mut first).unwrap_or(0) == 0 {
             return;
         }
         let mut accept = String::new();
         loop {
             let mut line = String::new();
-            reader.read_line(&mut line).unwrap();
+            if stream.read_line(&mut line).is_err() {
+                return;
+            }
             if line.trim().is_empty() {
                 break;
             }
@@ -101,45 +166,122 @@ fn connection(stream: TcpStream, world: &World, log: &Mutex<Vec<String>>) {
         let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default().to_string());
         log.lock().unwrap().push(format!("{method} {target}"));
         let protobuf = world.protobuf && accept.contains("protobuf");
-        if !answer(&mut out, &target, protobuf, world) {
+        if !answer(stream.get_mut(), &target, protobuf, world) {
             return;
         }
     }
 }
 
 /// Answers one request; false to hang up.
-fn answer(out: &mut TcpStream, target: &str, protobuf: bool, world: &World) -> bool {
-    let rule = world.rules.iter().position(|(part, _)| target.contains(part));
-    let (act, count) = match rule {
-        Some(i) => {
-            let mut counts = world.counts.lock().unwrap();
-            counts[i] += 1;
-            (world.rules[i].1.clone(), counts[i])
+fn answer(out: &mut impl Stream, target: &str, protobuf: bool, world: &World) -> bool {
+    let (act, count) = {
+        let rules = world.rules.read().unwrap();
+        match rules.iter().enumerate().find(|(_, (part, _))| target.contains(part)) {
+            Some((i, (_, act))) => {
+                let mut counts = world.counts.lock().unwrap();
+                counts[i] += 1;
+                (act.clone(), counts[i])
+            }
+            None => (Act::Serve, 0),
         }
-        None => (Act::Serve, 0),
     };
     let (code, media, body) = match act {
         Act::Refuse(code) => refusal(code, protobuf),
-        Act::Busy(code, times) if count <= times => refusal(code, protobuf),
+        Act::Busy(code, times) | Act::RetryAfter(code, _, times) if count <= times => refusal(code, protobuf),
         Act::Raw(media, body) => (200, media, body.as_bytes().to_vec()),
+        Act::Plain(code, text) => (code, "text/plain; charset=utf-8", text.as_bytes().to_vec()),
         Act::Silent => {
             thread::sleep(Duration::from_secs(20));
             return false;
         }
+        Act::Events(count) => return events(out, count, protobuf).is_ok(),
         Act::Gone if target.contains("continue=") => refusal(410, protobuf),
-        Act::Gone if target.contains("limit=") => serve(target, protobuf, world, Some(1)),
-        Act::Pages(size) => serve(target, protobuf, world, Some(size)),
-        _ => serve(target, protobuf, world, None),
+        Act::Gone if target.contains("limit=") => serve(target, protobuf, world, Some(1), false),
+        Act::Pages(size) => serve(target, protobuf, world, Some(size), false),
+        Act::Newer => serve(target, protobuf, world, None, true),
+        _ => serve(target, protobuf, world, None, false),
     };
-    let retry = if code == 429 || code == 503 { "Retry-After: 0\r\n" } else { "" };
+    let retry = match (&act, code) {
+        (Act::RetryAfter(_, seconds, _), 429 | 503) => format!("Retry-After: {seconds}\r\n"),
+        (_, 429 | 503) => "Retry-After: 0\r\n".into(),
+        _ => String::new(),
+    };
     let head = format!("HTTP/1.1 {code} X\r\nContent-Type: {media}\r\n{retry}Content-Length: {}\r\n\r\n", body.len());
-    let half = matches!(act, Act::Half(times) if count <= times);
+    if let Act::Trickle = act {
+        let mut sent = out.write_all(head.as_bytes());
+        for byte in body {
+            sent = sent.and_then(|()| out.write_all(&[byte])).and_then(|()| out.flush());
+            if sent.is_err() {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+        return true;
+    }
+    let reset = matches!(act, Act::Reset(times) if count <= times);
+    let half = reset || matches!(act, Act::Stuck) || matches!(act, Act::Half(times) if count <= times);
     let sent = if half { &body[..body.len() / 2] } else { &body[..] };
     let written = out.write_all(head.as_bytes()).and_then(|()| out.write_all(sent)).and_then(|()| out.flush());
-    if half {
-        let _ = out.shutdown(std::net::Shutdown::Both);
+    match act {
+        Act::Stuck => thread::sleep(Duration::from_secs(20)),
+        Act::Reset(_) if reset => {
+            // What was sent should be read before the reset overtakes it.
+            thread::sleep(Duration::from_millis(50));
+            out.reset();
+        }
+        _ => {}
     }
     written.is_ok() && !half
+}
+
+/// A list of events on one pod, made while it is sent.
+fn events(out: &mut impl Stream, count: usize, protobuf: bool) -> std::io::Result<()> {
+    let event = |i: usize| {
+        json!({"metadata": {"name": format!("e{i}"), "namespace": "x", "uid": format!("{i:036}")}, "type": "Warning", "reason": "FailedCreate",
+            "message": format!("event {i} {}", "of a storm ".repeat(40)), "involvedObject": {"kind": "DaemonSet", "namespace": "x", "name": "a"}})
+    };
+    let mut out = std::io::BufWriter::new(out);
+    let media = if protobuf { PROTOBUF } else { "application/json" };
+    write!(out, "HTTP/1.1 200 X\r\nContent-Type: {media}\r\nConnection: close\r\n\r\n")?;
+    if !protobuf {
+        write!(out, "{{\"kind\": \"EventList\", \"metadata\": {{}}, \"items\": [{}", event(0))?;
+        for i in 1..count {
+            write!(out, ",{}", event(i))?;
+        }
+        write!(out, "]}}")?;
+        out.flush()?;
+        return Err(std::io::ErrorKind::Other.into());
+    }
+    let one = serde_json::from_value::<ds_doctor::model::event::Event>(event(0)).unwrap().encode_to_vec();
+    let mut item = Vec::new();
+    prost::encoding::bytes::encode(2, &one, &mut item);
+    let mut head = b"k8s\0".to_vec();
+    prost::encoding::encode_key(2, prost::encoding::WireType::LengthDelimited, &mut head);
+    prost::encoding::encode_varint((item.len() * count) as u64, &mut head);
+    out.write_all(&head)?;
+    for _ in 0..count {
+        out.write_all(&item)?;
+    }
+    out.flush()?;
+    Err(std::io::ErrorKind::Other.into())
+}
+
+/// A field of this number that nobody knows: a message with a text in it.
+const NEW_FIELD: &[u8] = &[0xc2, 0x3e, 5, 0x0a, 3, b'n', b'e', b'w'];
+
+/// Adds what nobody knows to every object in the tree.
+fn newer(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(newer),
+        Value::Object(map) => {
+            map.values_mut().for_each(newer);
+            // Maps of strings take strings alone.
+            if !map.is_empty() && map.values().any(|v| !v.is_string()) {
+                map.insert("fieldOfTomorrow".into(), json!({"deep": [1, null, {"x": 1.5}]}));
+            }
+        }
+        _ => {}
+    }
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -225,20 +367,27 @@ struct Served {
     protobuf: Vec<u8>,
 }
 
-fn serve(target: &str, protobuf: bool, world: &World, page: Option<usize>) -> (u16, &'static str, Vec<u8>) {
+fn serve(target: &str, protobuf: bool, world: &World, page: Option<usize>, is_newer: bool) -> (u16, &'static str, Vec<u8>) {
     if target == "/version" {
         return (200, "application/json", json!({"gitVersion": world.version}).to_string().into_bytes());
     }
     let wanted = wanted(target);
     let mut found: Option<Vec<Served>> = None;
+    let snapshot = world.snapshot.read().unwrap();
     macro_rules! kinds { ($($field:ident)*) => { $( {
-        if let Some(items) = of(&world.snapshot.objects.$field.items, &wanted) { found = Some(items); }
+        if let Some(items) = of(&snapshot.objects.$field.items, &wanted) { found = Some(items); }
     } )* } }
     kinds!(nodes pods daemon_sets controller_revisions events namespaces service_accounts priority_classes runtime_classes limit_ranges
         resource_quotas pod_disruption_budgets persistent_volume_claims persistent_volumes storage_classes csi_nodes csi_drivers
         csi_storage_capacities volume_attachments resource_claims resource_claim_templates device_classes resource_slices device_taint_rules leases
         validating_webhooks mutating_webhooks services endpoint_slices);
-    let Some(items) = found else { return refusal(404, protobuf) };
+    let Some(mut items) = found else { return refusal(404, protobuf) };
+    if is_newer {
+        for item in &mut items {
+            newer(&mut item.json);
+            item.protobuf.extend(NEW_FIELD);
+        }
+    }
     if wanted.name.is_some() {
         return match items.into_iter().next() {
             None => refusal(404, protobuf),
