@@ -13,6 +13,7 @@ use crate::model::object::LabelSelector;
 use crate::model::selector_text;
 use crate::model::time::Time;
 use crate::model::version::ServerVersion;
+use crate::remedy::merge::Kind;
 use crate::render::Style;
 use crate::source::access::{Access, Secret};
 
@@ -52,6 +53,21 @@ struct Args {
     /// used, no environment values, no secrets; .gz and .zst are packed
     #[arg(long, value_name = "FILE", help_heading = SOURCE)]
     save_snapshot: Option<PathBuf>,
+    /// Judge a manifest that is not applied, on that cluster: where its pods would run, wait, be
+    /// refused; a file, a directory, or - for standard input (repeatable). Nothing is created
+    #[arg(short, long = "filename", value_name = "FILE", help_heading = SOURCE, conflicts_with_all = ["what_if", "selector", "watch", "wait"])]
+    filenames: Vec<PathBuf>,
+    /// With -f, have the API server check the DaemonSet and a pod of it, too: none or server
+    #[arg(long, value_name = "WHO", num_args = 0..=1, require_equals = true, default_value = "none", default_missing_value = "server",
+          hide_possible_values = true, help_heading = SOURCE, requires = "filenames", conflicts_with = "snapshots")]
+    dry_run: DryRun,
+    /// Judge the DaemonSet as a patch would make it, against what it is: a file, - for standard
+    /// input, or the patch itself
+    #[arg(long, value_name = "PATCH", help_heading = SOURCE, conflicts_with_all = ["watch", "wait"])]
+    what_if: Option<String>,
+    /// How that patch is meant [default: json for a list, else strategic]
+    #[arg(long, value_name = "TYPE", help_heading = SOURCE, requires = "what_if")]
+    patch_type: Option<PatchType>,
     /// The moment that ages are counted to, in RFC 3339
     #[arg(long, value_name = "TIME", hide = true)]
     now: Option<String>,
@@ -161,6 +177,8 @@ Examples:
   kubectl ds-doctor -A
   kubectl ds-doctor ds/node-exporter -n monitoring --node worker-7
   kubectl ds-doctor node-exporter -n monitoring --snapshot cluster.yaml -o json
+  kubectl ds-doctor -f ds.yaml
+  kubectl ds-doctor node-exporter -n monitoring --what-if patch.yaml
   kubectl ds-doctor -A --lint
   kubectl ds-doctor --explain KubeDaemonSetRolloutStuck";
 
@@ -186,6 +204,19 @@ enum When {
     Auto,
     Always,
     Never,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DryRun {
+    None,
+    Server,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PatchType {
+    Strategic,
+    Merge,
+    Json,
 }
 
 /// The least severity of a cause that makes the exit code 1.
@@ -219,6 +250,8 @@ pub struct Job {
     pub source: Source,
     /// Of what.
     pub scope: Scope,
+    /// What is judged without being there.
+    pub proposal: Option<Proposal>,
     /// The moment that ages are counted to.
     pub now: Option<Time>,
     /// The version whose rules apply.
@@ -239,6 +272,25 @@ pub struct Job {
     pub terminal: bool,
     /// Standard error is a terminal: progress may be shown.
     pub progress: bool,
+}
+
+/// What is judged without being there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proposal {
+    /// DaemonSets of manifests.
+    Manifests {
+        /// Files and directories; `-` is standard input.
+        files: Vec<PathBuf>,
+        /// The API server is asked, too.
+        dry_run: bool,
+    },
+    /// What a patch makes of a DaemonSet.
+    Patch {
+        /// A file, `-`, or the patch itself.
+        patch: String,
+        /// How it is meant, if the user said.
+        kind: Option<Kind>,
+    },
 }
 
 /// Looking again and again.
@@ -327,6 +379,16 @@ fn derive(args: Args, style: Style) -> Result<Job, String> {
     if args.lint && !matches!(args.output, Format::Text | Format::Json | Format::Yaml) {
         return Err("--lint is written with -o text, json or yaml".into());
     }
+    let kind = args.patch_type.map(|kind| match kind {
+        PatchType::Strategic => Kind::Strategic,
+        PatchType::Merge => Kind::Merge,
+        PatchType::Json => Kind::Json,
+    });
+    let proposal = match args.what_if {
+        Some(patch) => Some(Proposal::Patch { patch, kind }),
+        None if args.filenames.is_empty() => None,
+        None => Some(Proposal::Manifests { files: args.filenames, dry_run: args.dry_run == DryRun::Server }),
+    };
     let source = if args.snapshots.is_empty() {
         Source::Live(Box::new(Access {
             kubeconfig: args.kubeconfig,
@@ -352,6 +414,7 @@ fn derive(args: Args, style: Style) -> Result<Job, String> {
     Ok(Job {
         source,
         scope,
+        proposal,
         now,
         server_version: args.server_version,
         save: args.save_snapshot,
@@ -511,6 +574,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_judged_without_being_there() {
+        let files = |dry_run| Some(Proposal::Manifests { files: vec!["x".into()], dry_run });
+        let patch = |kind| Some(Proposal::Patch { patch: "y".into(), kind });
+        for (words, want) in [
+            ("a", None),
+            ("-f x", files(false)),
+            ("--filename x --dry-run=none", files(false)),
+            ("-f x --dry-run=server", files(true)),
+            ("-f x --dry-run", files(true)),
+            ("a --what-if y", patch(None)),
+            ("a --what-if y --patch-type merge", patch(Some(Kind::Merge))),
+        ] {
+            assert_eq!(job(words).unwrap().proposal, want, "{words}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_meant_is_refused() {
         for words in [
             "--bogus",
@@ -524,6 +604,11 @@ mod tests {
             "-w --wait",
             "--wait --snapshot x",
             "--wait --timeout soon",
+            "-f x --what-if y",
+            "-f x -w",
+            "--dry-run=server",
+            "-f x --dry-run=server --snapshot y",
+            "a --patch-type json",
         ] {
             assert!(job(words).is_err(), "{words}");
         }

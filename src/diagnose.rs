@@ -215,6 +215,7 @@ pub fn diagnose(snapshot: &Snapshot, ds: &DaemonSet, options: &Options) -> Repor
             status: StatusCounters { observed_generation: ds.status.observed_generation, counters: Counters::from(&ds.status) },
             recount: counters,
         },
+        preflight: None,
         summary,
         rollout,
         causes,
@@ -296,7 +297,8 @@ fn ask<'s>(cycle: &Cycle<'s>, filters: &[Filter<'s>], info: &NodeInfo<'s>) -> (V
     (checks, DryRun::new(cycle, filters, info).outcome())
 }
 
-fn check(plugin: &'static str, verdict: Verdict) -> Check {
+/// One filter's verdict as the report has it.
+pub fn check(plugin: &'static str, verdict: Verdict) -> Check {
     match verdict {
         Verdict::Pass => Check { plugin, verdict: CheckVerdict::Pass, reasons: Vec::new() },
         Verdict::Fail(f) => Check { plugin, verdict: CheckVerdict::Fail, reasons: f.reasons.iter().map(|r| r.to_string()).collect() },
@@ -304,7 +306,8 @@ fn check(plugin: &'static str, verdict: Verdict) -> Check {
     }
 }
 
-fn pod_report(subject: &Subject, pod: &Pod) -> PodReport {
+/// One pod as the report has it.
+pub fn pod_report(subject: &Subject, pod: &Pod) -> PodReport {
     let terminating = pod.is_terminating();
     let statuses = pod.status.container_statuses.iter().chain(&pod.status.init_container_statuses);
     PodReport {
@@ -484,7 +487,7 @@ fn workload_causes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, coun
 }
 
 /// What each kind that was not read keeps from being judged, if it does.
-fn missing(snapshot: &Snapshot) -> Vec<Missing> {
+pub fn missing(snapshot: &Snapshot) -> Vec<Missing> {
     let mut missing: Vec<Missing> = snapshot.all_gaps().map(|gap| Missing::new(gap, effect(gap))).collect();
     missing.sort();
     missing.dedup();
@@ -501,7 +504,8 @@ fn effect(gap: &Gap) -> &'static str {
     }
 }
 
-fn summarize(nodes: &[NodeReport], causes: &[Cause], missing: &[Missing]) -> Summary {
+/// The answer in numbers.
+pub fn summarize(nodes: &[NodeReport], causes: &[Cause], missing: &[Missing]) -> Summary {
     let mut states = BTreeMap::new();
     for node in nodes {
         *states.entry(node.state).or_insert(0) += 1;

@@ -16,6 +16,8 @@ pub mod lifecycle;
 pub mod lint;
 pub mod model;
 pub mod plan;
+pub mod preflight;
+pub mod proposal;
 pub mod remedy;
 pub mod render;
 pub mod report;

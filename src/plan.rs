@@ -148,6 +148,18 @@ pub fn plan(snapshot: &Snapshot, targets: &[&DaemonSet], asked: &BTreeSet<String
     needs
 }
 
+/// What judging DaemonSets that are not there needs: a pod of theirs may go to any node, and what
+/// admission consults decides.
+pub fn plan_for_all<'a>(snapshot: &Snapshot, proposed: impl Iterator<Item = &'a DaemonSet>) -> Needs {
+    let groups = [Group::Creation, Group::Preemption, Group::Webhooks].into();
+    let mut needs = Needs { all_pods: true, groups, ..Needs::default() };
+    if !snapshot.validating_webhooks.is_empty() || !snapshot.mutating_webhooks.is_empty() {
+        needs.groups.insert(Group::WebhookServices);
+    }
+    proposed.for_each(|ds| of_spec(snapshot, &ds.spec.template.spec, &mut needs));
+    needs
+}
+
 /// What one node's judgement needs beside the pods on it.
 fn of_node(snapshot: &Snapshot, ds: &DaemonSet, node: &NodeReport, unready: &BTreeSet<&str>, needs: &mut Needs) {
     if matches!(node.state, State::Healthy | State::Outdated) {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anyhow::{Context, Result, bail};
 
 use crate::cause::{Severity, alert, registry};
-use crate::cli::{FailOn, Format, Job, Scope, Source, Task};
+use crate::cli::{FailOn, Format, Job, Proposal, Scope, Source, Task};
 use crate::completion;
 use crate::diagnose::{Options, diagnose};
 use crate::follow;
@@ -13,13 +13,16 @@ use crate::lint::Advice;
 use crate::model::daemon_set::DaemonSet;
 use crate::model::selector;
 use crate::model::snapshot::Snapshot;
+use crate::proposal::Plan;
 use crate::render;
 use crate::report::{AdviceList, Outcome, Report};
 use crate::source::access::Access;
 use crate::source::capture;
-use crate::source::cluster::{Request, Session};
+use crate::source::cluster::{Proposed, Request, Session};
+use crate::source::dry_run;
 use crate::source::failure::Failure;
 use crate::source::files::{self, Focus, ReadOptions};
+use crate::source::manifests::Manifest;
 use crate::source::names;
 use crate::source::progress::Progress;
 
@@ -55,16 +58,24 @@ pub fn run(task: Task, out: &mut impl Write) -> Result<u8> {
 fn once(job: &Job, out: &mut impl Write) -> Result<u8> {
     let reports = match &job.source {
         Source::Files(paths) => {
-            let options = ReadOptions { now: job.now, version: job.server_version.clone(), focus: focus(&job.scope) };
+            let mut plan = Plan::read(job)?;
+            plan.settle(&job.scope, job.scope.namespace.as_deref().unwrap_or("default"))?;
+            let focus = plan.focus(&job.scope);
+            let options = ReadOptions { now: job.now, version: job.server_version.clone(), focus };
             let snapshot = files::read(paths, &options)?;
             save(job, &snapshot)?;
-            judge(&snapshot, &job.scope, job.scope.namespace.as_deref())?
+            match plan {
+                Plan::Nothing => judge(&snapshot, &job.scope, job.scope.namespace.as_deref())?,
+                plan => plan.judge(snapshot, &job.scope, job.scope.namespace.as_deref(), None)?,
+            }
         }
         Source::Live(access) => {
+            let plan = Plan::read(job)?;
             let mut cluster = Cluster::open(access)?;
-            match job.follow {
-                Some(follow) => return follow::follow(job, follow, &mut cluster, out),
-                None => cluster.diagnose(job)?,
+            match (job.follow, plan) {
+                (Some(follow), _) => return follow::follow(job, follow, &mut cluster, out),
+                (None, Plan::Nothing) => cluster.diagnose(job)?,
+                (None, plan) => cluster.foresee(job, plan)?,
             }
         }
     };
@@ -79,7 +90,7 @@ fn save(job: &Job, snapshot: &Snapshot) -> Result<()> {
 }
 
 /// The DaemonSets whose pods are needed in full.
-fn focus(scope: &Scope) -> Focus {
+pub fn focus(scope: &Scope) -> Focus {
     Focus { namespace: scope.namespace.clone().filter(|_| !scope.all_namespaces), names: scope.names.clone() }
 }
 
@@ -109,16 +120,7 @@ impl Cluster {
     /// # Errors
     /// If the DaemonSets cannot be read.
     pub fn diagnose(&mut self, job: &Job) -> Result<Vec<Report>> {
-        let scope = &job.scope;
-        let request = Request {
-            names: scope.names.clone(),
-            namespace: scope.namespace.clone(),
-            all_namespaces: scope.all_namespaces,
-            selector: scope.selector.as_ref().map(|s| s.0.clone()).unwrap_or_default(),
-            nodes: scope.nodes.clone(),
-            now: job.now,
-            server_version: job.server_version.clone(),
-        };
+        let request = request(job);
         let Some(runtime) = &self.runtime else { bail!("the connection is closed") };
         let mut result = runtime.block_on(self.session.read(&request, Progress::new(job.progress)));
         if self.accepted && result.as_ref().is_err_and(Failure::is_unauthorized) {
@@ -129,7 +131,34 @@ impl Cluster {
         let reading = result?;
         self.accepted = true;
         save(job, &reading.snapshot)?;
-        judge(&reading.snapshot, scope, reading.namespace.as_deref())
+        judge(&reading.snapshot, &job.scope, reading.namespace.as_deref())
+    }
+
+    /// Reads the cluster, and judges what is not there.
+    fn foresee(&self, job: &Job, mut plan: Plan) -> Result<Vec<Report>> {
+        plan.settle(&job.scope, self.session.namespace())?;
+        let Some(runtime) = &self.runtime else { bail!("the connection is closed") };
+        let request = Request { proposed: plan.proposed(), ..request(job) };
+        let reading = runtime.block_on(self.session.read(&request, Progress::new(job.progress)))?;
+        save(job, &reading.snapshot)?;
+        let api = self.session.api();
+        let ask = |manifest: &Manifest, exists: bool, node: Option<&str>| runtime.block_on(dry_run::ask(&api, manifest, exists, node));
+        plan.judge(reading.snapshot, &job.scope, reading.namespace.as_deref(), Some(&ask))
+    }
+}
+
+/// What is asked of a live cluster.
+fn request(job: &Job) -> Request {
+    let scope = &job.scope;
+    Request {
+        names: scope.names.clone(),
+        namespace: scope.namespace.clone(),
+        all_namespaces: scope.all_namespaces,
+        selector: scope.selector.as_ref().map(|s| s.0.clone()).unwrap_or_default(),
+        nodes: scope.nodes.clone(),
+        now: job.now,
+        server_version: job.server_version.clone(),
+        proposed: Proposed::Nothing,
     }
 }
 
@@ -144,6 +173,32 @@ impl Drop for Cluster {
 
 /// Diagnoses what the scope names. Without a namespace, a snapshot is searched as a whole.
 fn judge(snapshot: &Snapshot, scope: &Scope, namespace: Option<&str>) -> Result<Vec<Report>> {
+    let chosen = chosen(snapshot, scope, namespace)?;
+    let options = Options { nodes: scope.nodes.clone(), ..Options::default() };
+    let reports: Vec<Report> = chosen.iter().map(|ds| diagnose(snapshot, ds, &options)).collect();
+    nodes_are_there(&reports, scope, snapshot.nodes.is_complete())?;
+    Ok(reports)
+}
+
+/// Complains of a node that was named and is not there.
+///
+/// # Errors
+/// That.
+pub fn nodes_are_there(reports: &[Report], scope: &Scope, complete: bool) -> Result<()> {
+    for node in &scope.nodes {
+        let known = |r: &Report| r.nodes.iter().any(|n| n.name == *node);
+        if !reports.is_empty() && !reports.iter().any(known) && complete {
+            bail!("there is no node {node:?}");
+        }
+    }
+    Ok(())
+}
+
+/// The DaemonSets that the scope names, by namespace and name.
+///
+/// # Errors
+/// If one is not there, or there is none at all.
+pub fn chosen<'a>(snapshot: &'a Snapshot, scope: &Scope, namespace: Option<&str>) -> Result<Vec<&'a DaemonSet>> {
     let namespace = if scope.all_namespaces { None } else { namespace };
     let mut chosen: Vec<&DaemonSet> = Vec::new();
     let there = || snapshot.daemon_sets.iter().filter(|d| namespace.is_none_or(|n| d.metadata.namespace == n));
@@ -165,21 +220,13 @@ fn judge(snapshot: &Snapshot, scope: &Scope, namespace: Option<&str>) -> Result<
         chosen.extend(there().filter(|d| labels.is_none_or(|l| selector::selects(l, &d.metadata.labels))));
     }
     chosen.sort_by_key(|d| (&d.metadata.namespace, &d.metadata.name));
-    let options = Options { nodes: scope.nodes.clone(), ..Options::default() };
-    let reports: Vec<Report> = chosen.iter().map(|ds| diagnose(snapshot, ds, &options)).collect();
-    for node in &scope.nodes {
-        let known = |r: &Report| r.nodes.iter().any(|n| n.name == *node);
-        if !reports.is_empty() && !reports.iter().any(known) && snapshot.nodes.is_complete() {
-            bail!("there is no node {node:?}");
-        }
-    }
-    if reports.is_empty() {
+    if chosen.is_empty() {
         match namespace {
             Some(namespace) => bail!("no DaemonSet in namespace {namespace:?}; -A looks in all of them"),
             None => bail!("no DaemonSet there"),
         }
     }
-    Ok(reports)
+    Ok(chosen)
 }
 
 /// Says that a DaemonSet is not there, and which ones the user may have meant.
@@ -226,13 +273,16 @@ fn distance(a: &str, b: &str) -> usize {
 /// # Errors
 /// The output's.
 pub fn write(job: &Job, reports: &[Report], out: &mut impl Write) -> io::Result<()> {
-    let list = job.scope.names.len() != 1 || job.scope.all_namespaces;
+    let manifests = matches!(job.proposal, Some(Proposal::Manifests { .. }));
+    let list = if manifests { reports.len() != 1 } else { job.scope.names.len() != 1 || job.scope.all_namespaces };
     let style = &job.style;
     match job.format {
         Format::Json if job.lint => render::json::value(out, &AdviceList::new(reports)),
         Format::Yaml if job.lint => render::yaml::value(out, &AdviceList::new(reports)),
         _ if job.lint => render::lint::render(out, reports, style),
-        Format::Text if job.scope.names.is_empty() && job.scope.nodes.is_empty() => render::survey::render(out, reports, style),
+        Format::Text if job.scope.names.is_empty() && job.scope.nodes.is_empty() && job.proposal.is_none() => {
+            render::survey::render(out, reports, style)
+        }
         Format::Text if !job.scope.nodes.is_empty() => render::node::render(out, reports, style),
         Format::Text => render::text::render(out, reports, style),
         Format::Wide => render::wide::render(out, reports, style),

@@ -1,6 +1,7 @@
 //! The way to the API server when it fails: certificates, proxies, credentials, and servers that
 //! answer late, half or never. Each is one line and an exit code, or is got over.
 
+#[allow(dead_code)] // each test binary uses its own part
 #[path = "support/api_server.rs"]
 mod api_server;
 mod support;

@@ -1,6 +1,7 @@
 //! Reading a live cluster: the same answers as from a dump of all of it, in either encoding, with
 //! fewer requests; and what happens when the API fails.
 
+#[allow(dead_code)] // each test binary uses its own part
 #[path = "support/api_server.rs"]
 mod api_server;
 mod support;
@@ -76,6 +77,12 @@ fn live_reading_answers_as_a_dump_of_everything() {
         let (first, second) = (report(&by_protobuf, &of), report(&by_json, &of));
         assert_eq!(answer(&first), want, "{}", path.display());
         assert_eq!(serde_json::to_string(&first).unwrap(), serde_json::to_string(&second).unwrap(), "{}", path.display());
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("saved.json");
+        ds_doctor::source::capture::save(&by_protobuf, &file).unwrap();
+        let replayed = ds_doctor::source::files::read(&[file], &Default::default()).unwrap();
+        let replayed = serde_json::to_string(&report(&replayed, &of)).unwrap();
+        assert_eq!(replayed, serde_json::to_string(&first).unwrap(), "{}: what was saved of a live read", path.display());
         for request in protobuf.requests().iter().chain(&json.requests()) {
             assert!(request.starts_with("GET "), "{request}");
         }

@@ -125,15 +125,95 @@ fn no_screen_of_any_case_is_wider_than_the_terminal() {
     }
 }
 
+/// Where a value breaks a schema, for the words of JSON Schema that the published one uses; any
+/// other word is a violation too, so that none goes unchecked.
+fn violations(root: &serde_json::Value, schema: &serde_json::Value, value: &serde_json::Value, at: &str) -> Vec<String> {
+    use serde_json::Value;
+    let Value::Object(words) = schema else {
+        return if schema == &Value::Bool(true) { Vec::new() } else { vec![format!("{at}: nothing is allowed here")] };
+    };
+    let is = |name: &str| match name {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => false,
+    };
+    let valid = |s: &Value| violations(root, s, value, at).is_empty();
+    let mut found = Vec::new();
+    for (word, rule) in words {
+        let good = match (word.as_str(), rule) {
+            ("$schema" | "$id" | "$defs" | "title" | "description" | "format", _) => true,
+            ("default", _) => true,
+            ("$ref", Value::String(path)) => {
+                let target = root.pointer(path.trim_start_matches('#')).unwrap_or(&Value::Bool(false));
+                found.extend(violations(root, target, value, at));
+                true
+            }
+            ("type", Value::String(name)) => is(name),
+            ("type", Value::Array(names)) => names.iter().any(|n| is(n.as_str().unwrap_or_default())),
+            ("const", constant) => value == constant,
+            ("enum", Value::Array(all)) => all.contains(value),
+            ("minimum", Value::Number(n)) => value.as_f64().is_none_or(|v| v >= n.as_f64().unwrap()),
+            ("oneOf", Value::Array(all)) => all.iter().filter(|s| valid(s)).count() == 1,
+            ("anyOf", Value::Array(all)) => all.iter().any(valid),
+            ("required", Value::Array(names)) => {
+                value.as_object().is_none_or(|o| names.iter().all(|n| o.contains_key(n.as_str().unwrap())))
+            }
+            ("items", item) => {
+                for (i, v) in value.as_array().into_iter().flatten().enumerate() {
+                    found.extend(violations(root, item, v, &format!("{at}[{i}]")));
+                }
+                true
+            }
+            ("properties", Value::Object(properties)) => {
+                for (name, rule) in properties {
+                    if let Some(v) = value.get(name) {
+                        found.extend(violations(root, rule, v, &format!("{at}.{name}")));
+                    }
+                }
+                true
+            }
+            ("additionalProperties", rule) => {
+                let known = schema.get("properties");
+                for (name, v) in value.as_object().into_iter().flatten().filter(|(n, _)| known.is_none_or(|k| k.get(n).is_none())) {
+                    found.extend(violations(root, rule, v, &format!("{at}.{name}")));
+                }
+                true
+            }
+            _ => false,
+        };
+        if !good {
+            found.push(format!("{at}: {word} {rule}").chars().take(200).collect());
+        }
+    }
+    found
+}
+
 #[test]
-fn yaml_is_the_tree_of_json() {
+fn json_and_yaml_of_every_cluster_obey_the_schema_and_are_one_tree() {
+    let schema: serde_json::Value = serde_json::from_str(&fs::read_to_string("docs/schema/ds-doctor-v1.json").unwrap()).unwrap();
     for (name, path) in clusters() {
         let reports = reports(&snapshot(path.to_str().unwrap()));
         let list: serde_json::Value = serde_json::from_str(&screen!(json::render, &reports, true)).unwrap();
-        assert_eq!(list["kind"], "DaemonSetReportList");
-        assert_eq!(list["items"].as_array().unwrap().len(), reports.len(), "{name}");
+        let single: serde_json::Value = serde_json::from_str(&screen!(json::render, &reports[..1], false)).unwrap();
+        for value in [&list, &single] {
+            let errors = violations(&schema, &schema, value, "$");
+            assert!(errors.is_empty(), "{name}: {errors:?}");
+        }
         let from_yaml: serde_json::Value = yaml_serde::from_str(&screen!(yaml::render, &reports, true)).unwrap();
         assert_eq!(from_yaml, list, "{name}");
+    }
+    for bad in [
+        serde_json::json!({ "apiVersion": "ds-doctor/v1", "kind": "DaemonSetReport" }),
+        serde_json::json!({ "apiVersion": "ds-doctor/v1", "kind": "DaemonSetReportList", "items": [{}] }),
+        serde_json::json!({ "apiVersion": "ds-doctor/v2", "kind": "DaemonSetReportList", "items": [] }),
+        serde_json::json!([]),
+    ] {
+        assert!(!violations(&schema, &schema, &bad, "$").is_empty(), "{bad}");
     }
 }
 

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use ds_doctor::cause::Remedy;
-use ds_doctor::diagnose::{Options, diagnose};
+use ds_doctor::cause::{Cause, Remedy};
+use ds_doctor::diagnose::{Options, Subject, diagnose};
 use ds_doctor::model::snapshot::Snapshot;
 use ds_doctor::remedy::patch::apply;
 use ds_doctor::report::{CheckVerdict, NodeReport};
@@ -51,6 +51,14 @@ fn run(objects: &mut Vec<Value>, line: &str) {
                 let own = o["metadata"]["ownerReferences"][0]["name"] == *ds && name(o).1 == *ns;
                 !(name(o).0 == "Pod" && own && o["spec"]["nodeName"].is_null())
             });
+        }
+        ["kubectl", "-n", ns, "patch", "resourcequota", quota, "--type=merge", "-p", patch] => {
+            let target = objects.iter_mut().find(|o| name(o) == ("ResourceQuota", *ns, *quota)).unwrap();
+            let patch: Value = serde_json::from_str(patch).unwrap();
+            for (resource, amount) in patch["spec"]["hard"].as_object().unwrap() {
+                target["spec"]["hard"][resource] = amount.clone();
+                target["status"]["hard"][resource] = amount.clone();
+            }
         }
         ["kubectl", "label", "node", rest @ ..] => {
             let (nodes, words): (Vec<&str>, Vec<&str>) =
@@ -136,6 +144,10 @@ fn what_claims_to_fix_does() {
             let file = tempfile::Builder::new().suffix(".json").tempfile().unwrap();
             std::fs::write(file.path(), json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string()).unwrap();
             let after = read(&[file.path().to_path_buf()], &ReadOptions::default()).unwrap();
+            let (namespace, ds) = daemonset.split_once('/').unwrap();
+            let subject = Subject::new(&after, after.daemon_set(namespace, ds).unwrap());
+            let refused: Vec<Cause> = ds_doctor::controller::creation::foreseen(&subject);
+            assert!(refused.is_empty(), "{} {}: {}: {refused:?}", case.display(), node.name, remedy.title);
             tried += 1;
             fixed_cases.insert(case.clone());
             println!("{} {}: {} [{command}]", case.file_name().unwrap().display(), node.name, remedy.title);

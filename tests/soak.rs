@@ -4,6 +4,7 @@
 //! `DS_DOCTOR_SOAK=3600 cargo test --test soak -- --ignored --nocapture`; `DS_DOCTOR_BIN` names another
 //! binary, such as a release build's.
 
+#[allow(dead_code)] // each test binary uses its own part
 #[path = "support/api_server.rs"]
 mod api_server;
 mod support;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::model::node::Taint;
+use crate::model::quantity::Quantity;
 
 pub mod alert;
 pub mod command;
@@ -27,6 +28,7 @@ pub enum Stage {
 
 /// How much a cause matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// By design, or on its way.
@@ -39,6 +41,7 @@ pub enum Severity {
 
 /// A fact of the API that shows a cause.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// `Kind/name` or `Kind/namespace/name`.
     pub object: String,
@@ -57,6 +60,7 @@ impl Evidence {
 
 /// What a remedy touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum RemedyKind {
     /// Only looks.
@@ -71,6 +75,7 @@ pub enum RemedyKind {
 
 /// What a remedy would achieve, found by applying it to the snapshot and evaluating again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Effect {
     /// Nodes that would then run the pod.
@@ -82,6 +87,7 @@ pub struct Effect {
 
 /// Something to do about a cause. Nothing is ever applied.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Remedy {
     /// What to do, in a few words.
     pub title: String,
@@ -193,6 +199,19 @@ pub enum Fact {
         /// What the node has.
         allocatable: i64,
     },
+    /// A quota without room.
+    Quota {
+        /// The ResourceQuota.
+        name: String,
+        /// The resource, as the quota spells it.
+        resource: String,
+        /// What it allows.
+        hard: Quantity,
+        /// What is used.
+        used: Quantity,
+        /// What one pod needs.
+        amount: Quantity,
+    },
     /// A pod: namespace and name.
     Pod(String, String),
     /// A topology spread constraint.
@@ -245,6 +264,7 @@ pub enum ClaimProblem {
 
 /// One reason why a node lacks a healthy, current pod.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Cause {
     /// The stable code.
     pub code: &'static str,

@@ -8,6 +8,7 @@ pub fn entries() -> Vec<&'static Entry> {
     all.extend(crate::filter::PLUGINS.iter().map(|p| p.entry));
     all.extend(crate::controller::ENTRIES);
     all.extend(crate::controller::creation::ENTRIES);
+    all.extend(crate::preflight::ENTRIES);
     all.extend(crate::scheduling::ENTRIES);
     all.extend(crate::lifecycle::ENTRIES);
     all.extend(crate::rollout::ENTRIES);

@@ -8,6 +8,7 @@ use crate::model::daemon_set::DaemonSetStatus;
 
 /// The counters of a DaemonSet's status.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Counters {
     /// Nodes that should run the pod.

@@ -16,6 +16,7 @@ mod template;
 
 /// One piece of advice.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Advice {
     /// The stable code, in kebab case: `no-requests`.
@@ -117,7 +118,8 @@ pub static RULES: &[Rule] = &[
     Rule {
         code: "no-priority-class",
         summary: "Give the pods a priority class, so that others make room for them",
-        bears: &["NodeResourcesFit", "Evicted", "KubeletPreempted", "PreemptionPending"],
+        // Of a full node the remedies tell, which try a class.
+        bears: &["Evicted", "KubeletPreempted"],
         check: template::no_priority_class,
     },
     Rule {
@@ -141,7 +143,8 @@ pub static RULES: &[Rule] = &[
     Rule {
         code: "privileged-in-guarded-namespace",
         summary: "The namespace's Pod Security level forbids what the template asks for",
-        bears: &["CreatePodSecurity"],
+        // The cause of that name says the same.
+        bears: &[],
         check: template::privileged_in_guarded_namespace,
     },
     Rule {

@@ -27,6 +27,7 @@ pub mod selector_text;
 pub mod shared;
 pub mod snapshot;
 pub mod storage;
+pub mod strict;
 pub mod time;
 pub mod toleration;
 pub mod version;

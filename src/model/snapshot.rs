@@ -90,7 +90,12 @@ macro_rules! kinds {
 
             /// The gaps of all kinds, in the order of the fields; not those of what was not asked for.
             pub fn gaps(&self) -> impl Iterator<Item = &Gap> {
-                [$( self.$field.gap.as_ref() ),*].into_iter().flatten().filter(|g| !g.verb.is_empty())
+                self.every_gap().filter(|g| !g.verb.is_empty())
+            }
+
+            /// The same with those of what was not asked for.
+            pub fn every_gap(&self) -> impl Iterator<Item = &Gap> {
+                [$( self.$field.gap.as_ref() ),*].into_iter().flatten()
             }
 
             /// How many objects were read, by resource.

@@ -7,10 +7,11 @@
 use std::collections::BTreeMap;
 
 use crate::cause::command::command;
-use crate::cause::{Effect, Remedy, RemedyKind, Stage};
+use crate::cause::{Cause, Effect, Fact, Remedy, RemedyKind, Stage};
 use crate::diagnose::Subject;
 use crate::report::{NodeReport, State};
 
+pub mod merge;
 pub mod patch;
 pub mod proposal;
 pub mod trial;
@@ -29,7 +30,7 @@ type Place = (usize, usize);
 pub fn propose(subject: &Subject, nodes: &mut [NodeReport]) {
     let mut groups: BTreeMap<(&'static str, String), Vec<Place>> = BTreeMap::new();
     for (n, node) in nodes.iter().enumerate().filter(|(_, node)| lacks_pod(node)) {
-        for (c, cause) in node.causes.iter().enumerate().filter(|(_, c)| matches!(c.stage, Stage::Controller | Stage::Scheduling)) {
+        for (c, cause) in node.causes.iter().enumerate().filter(|(_, c)| is_tried(c)) {
             groups.entry((cause.code, cause.detail.clone())).or_default().push((n, c));
         }
     }
@@ -44,6 +45,11 @@ pub fn propose(subject: &Subject, nodes: &mut [NodeReport]) {
             cause.remedies.push(remedy);
         }
     }
+}
+
+/// True for a cause that a change here can take away.
+fn is_tried(cause: &Cause) -> bool {
+    matches!(cause.stage, Stage::Controller | Stage::Scheduling) || matches!(cause.fact, Fact::Quota { .. })
 }
 
 /// True for a node that a change could give a pod.
@@ -63,15 +69,19 @@ fn tried(subject: &Subject, nodes: &[NodeReport], places: &[Place]) -> Vec<(Plac
     }
     // Evicting others is only worth telling if it helps.
     judged.retain(|(proposal, blocked)| proposal.kind != RemedyKind::Disruptive || blocked.values().any(Vec::is_empty));
-    if judged.iter().all(|(_, blocked)| !blocked.values().any(Vec::is_empty))
+    // Also where nothing but the end of other work would do alone.
+    let gentle = |p: &Proposal| p.kind != RemedyKind::Disruptive;
+    if judged.iter().filter(|(p, _)| gentle(p)).all(|(_, blocked)| !blocked.values().any(Vec::is_empty))
         && let Some(all) = together(subject, &group)
         && let Some(blocked) = try_out(subject, &all.changes, all.preempts, &group)
         && blocked.values().any(Vec::is_empty)
+        && (gentle(&all) || judged.iter().all(|(_, blocked)| !blocked.values().any(Vec::is_empty)))
     {
         judged.insert(0, (all, blocked));
     }
-    // What fixes most comes first; else the order of the proposals stays.
-    judged.sort_by_key(|(_, blocked)| usize::MAX - blocked.values().filter(|b| b.is_empty()).count());
+    // What fixes most comes first, else the order of the proposals stays; a priority that evicts
+    // whatever is in its way comes last.
+    judged.sort_by_key(|(p, blocked)| (p.preempts, usize::MAX - blocked.values().filter(|b| b.is_empty()).count()));
     let names: Vec<&str> = group.iter().map(|n| n.name.as_str()).collect();
     let mut found = Vec::new();
     for (proposal, blocked) in &judged {
@@ -88,7 +98,7 @@ fn together(subject: &Subject, group: &[&NodeReport]) -> Option<Proposal> {
     let first = group.first()?;
     let mut ds = subject.ds.clone();
     let (mut operations, mut others, mut titles) = (Vec::new(), Vec::<Proposal>::new(), Vec::new());
-    for cause in first.causes.iter().filter(|c| matches!(c.stage, Stage::Controller | Stage::Scheduling)) {
+    for cause in first.causes.iter().filter(|c| is_tried(c)) {
         let changed = subject.with(&ds, subject.nodes.clone(), true);
         let Some(part) = proposals(&changed, cause, group).into_iter().next().filter(|p| !titles.contains(&p.title)) else { continue };
         titles.push(part.title.clone());

@@ -1,6 +1,6 @@
 //! JSON patches of the DaemonSet: the same value is applied to the snapshot and given to the user.
 //!
-//! RFC 6902, as far as it is used: `add`, `replace`, `remove`.
+//! RFC 6902: remedies use `add`, `replace` and `remove`, users also `test`, `copy` and `move`.
 
 use serde_json::{Value, json};
 
@@ -10,8 +10,11 @@ use crate::model::daemon_set::DaemonSet;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatchError {
     /// The operation is not one of those.
-    #[error("{0} is not add, replace or remove")]
+    #[error("{0:?} is no operation of a JSON patch")]
     Operation(String),
+    /// The value there is another than `test` asks for.
+    #[error("{0} is not as the test wants it")]
+    Test(String),
     /// What the path names is not there.
     #[error("{0} is not there")]
     Path(String),
@@ -56,7 +59,21 @@ pub fn apply(target: &mut Value, operation: &Value) -> Result<(), PatchError> {
     let (parent, last) = path.rsplit_once('/').ok_or_else(missing)?;
     let last = last.replace("~1", "/").replace("~0", "~");
     let op = operation["op"].as_str().unwrap_or_default();
-    let value = operation["value"].clone();
+    let value = match op {
+        "test" => {
+            let holds = target.pointer(path) == Some(&operation["value"]);
+            return if holds { Ok(()) } else { Err(PatchError::Test(path.to_string())) };
+        }
+        "copy" | "move" => {
+            let from = operation["from"].as_str().unwrap_or_default();
+            let value = target.pointer(from).cloned().ok_or_else(|| PatchError::Path(from.to_string()))?;
+            if op == "move" {
+                apply(target, &remove(from))?;
+            }
+            return apply(target, &add(path, value));
+        }
+        _ => operation["value"].clone(),
+    };
     match (target.pointer_mut(parent).ok_or_else(missing)?, op) {
         (Value::Object(map), "add") => {
             map.insert(last, value);
@@ -102,6 +119,11 @@ mod tests {
             (replace("/none", json!(1)), None),
             (add("/none/a", json!(1)), None),
             (json!({"op": "move", "path": "/list/0"}), None),
+            (json!({"op": "move", "from": "/list/0", "path": "/new"}), Some(json!({"list": [2], "map": {"a/b": 1}, "new": 1}))),
+            (json!({"op": "copy", "from": "/list/0", "path": "/list/-"}), Some(json!({"list": [1, 2, 1], "map": {"a/b": 1}}))),
+            (json!({"op": "test", "path": "/list/0", "value": 1}), Some(start.clone())),
+            (json!({"op": "test", "path": "/list/0", "value": 2}), None),
+            (json!({"op": "put", "path": "/list/0"}), None),
         ] {
             let mut value = start.clone();
             let done = apply(&mut value, &operation).is_ok();

@@ -15,6 +15,7 @@ use crate::model::host_port::{HostPort, host_ports};
 use crate::model::node::Taint;
 use crate::model::pod::{Pod, PodSpec};
 use crate::model::pod_requests::{bound_requests, spell};
+use crate::model::quantity::Quantity;
 use crate::report::NodeReport;
 
 /// A change with the words and the command for it.
@@ -72,6 +73,8 @@ pub fn proposals(subject: &Subject, cause: &Cause, group: &[&NodeReport]) -> Vec
             let at = path(["spec", "template", "spec", "topologySpreadConstraints", &constraint.to_string(), "whenUnsatisfiable"]);
             vec![daemon_set(subject, "make the spread constraint a preference".into(), vec![replace(at, json!("ScheduleAnyway"))])]
         }
+        Fact::Quota { name, resource, hard, used, amount } => vec![quota(subject, (name, resource), (*hard, *used, *amount), group.len())],
+        Fact::VolumeInUse { holder } => in_use(subject, holder, group).into_iter().collect(),
         Fact::PodAffinity { rule, key, pods, in_all } => pod_affinity(subject, *rule, key, pods, *in_all),
         _ => Vec::new(),
     }
@@ -83,6 +86,34 @@ pub fn daemon_set(subject: &Subject, title: String, operations: Vec<Value>) -> P
     let patch = Value::Array(operations.clone()).to_string();
     let line = command(["kubectl", "-n", &meta.namespace, "patch", "ds", &meta.name, "--type=json", "-p", &patch]);
     Proposal { title, kind: RemedyKind::Daemonset, changes: vec![Change::DaemonSet(operations)], preempts: false, commands: vec![line] }
+}
+
+/// The quota raised to what the pods of all these nodes need beside what is used.
+fn quota(
+    subject: &Subject,
+    (name, resource): (&str, &str),
+    (hard, used, amount): (Quantity, Quantity, Quantity),
+    nodes: usize,
+) -> Proposal {
+    let wanted = (0..nodes).fold(used, |sum, _| sum.plus(amount));
+    let patch = json!({"spec": {"hard": {resource: wanted.to_string()}}}).to_string();
+    let namespace = subject.ds.metadata.namespace.as_str();
+    let many = if nodes == 1 { "node" } else { "nodes" };
+    Proposal {
+        title: format!("raise quota {name}: {resource} from {hard} to {wanted}, enough for {nodes} {many}"),
+        kind: RemedyKind::Node,
+        changes: vec![Change::RaiseQuota(name.to_string(), resource.to_string())],
+        preempts: false,
+        commands: vec![command(["kubectl", "-n", namespace, "patch", "resourcequota", name, "--type=merge", "-p", &patch])],
+    }
+}
+
+/// The pod of another workload that holds a volume, gone.
+fn in_use(subject: &Subject, holder: &(String, String), group: &[&NodeReport]) -> Option<Proposal> {
+    let pod = find(subject, &holder.0, &holder.1).filter(|p| !crate::controller::ownership::owns(subject.ds, p))?;
+    let (change, what, line) = removal(subject, pod, group);
+    let title = format!("remove {what}, which holds the volume, if it is not needed");
+    Some(Proposal { title, kind: RemedyKind::Disruptive, changes: vec![change], preempts: false, commands: vec![line] })
 }
 
 fn tolerate(subject: &Subject, taint: &Taint) -> Proposal {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::cause::{Cause, Stage};
+use crate::cause::{Cause, Fact, Stage};
 use crate::controller::ownership;
 use crate::diagnose::{Subject, decide_for, stand_in_name};
 use crate::filter::{Filter, PLUGINS, Verdict};
@@ -26,10 +26,12 @@ pub enum Change {
     Untaint(Taint),
     /// Pods less: namespace and name.
     RemovePods(BTreeSet<(String, String)>),
+    /// More room in a quota, enough for the group: its name and the resource.
+    RaiseQuota(String, String),
 }
 
 /// What would keep the pod off each of these nodes after the changes, by code; an empty list: it
-/// would run. `preempts`: evicting pods of lower priority is part of the change. `None` if the
+/// would run; a node is left out if what was not read decides. `preempts`: evicting pods of lower priority is part of the change. `None` if the
 /// changes cannot be applied.
 pub fn try_out(subject: &Subject, changes: &[Change], preempts: bool, group: &[&NodeReport]) -> Option<BTreeMap<String, Vec<String>>> {
     let names: BTreeSet<&str> = group.iter().map(|n| n.name.as_str()).collect();
@@ -44,7 +46,8 @@ pub fn try_out(subject: &Subject, changes: &[Change], preempts: bool, group: &[&
         .collect();
     let nodes = subject.nodes.iter().map(|info| after(subject, info, changes, changed.get(info.node.name()))).collect();
     let trial = subject.with(&ds, nodes, !operations.is_empty());
-    Some(judge(&trial, group, operations.is_empty(), preempts))
+    let raised: Vec<String> = changes.iter().filter_map(raised).collect();
+    Some(judge(&trial, group, operations.is_empty(), preempts, &raised))
 }
 
 /// The node after the changes, if they change it.
@@ -63,7 +66,7 @@ fn node_after(node: &Node, changes: &[Change]) -> Option<Node> {
                 let same = |t: &Taint| t.key == taint.key && t.effect == taint.effect;
                 after.get_or_insert_with(|| node.clone()).spec.taints.retain(|t| !same(t));
             }
-            Change::DaemonSet(_) | Change::RemovePods(_) => {}
+            Change::DaemonSet(_) | Change::RemovePods(_) | Change::RaiseQuota(..) => {}
         }
     }
     after
@@ -84,7 +87,15 @@ fn after<'b>(subject: &Subject<'b>, info: &NodeInfo<'b>, changes: &[Change], nod
     rest
 }
 
-fn judge(trial: &Subject, group: &[&NodeReport], live_stays: bool, preempts: bool) -> BTreeMap<String, Vec<String>> {
+/// The detail of the causes that a raised quota takes away.
+fn raised(change: &Change) -> Option<String> {
+    match change {
+        Change::RaiseQuota(name, resource) => Some(format!("{name} {resource}")),
+        _ => None,
+    }
+}
+
+fn judge(trial: &Subject, group: &[&NodeReport], live_stays: bool, preempts: bool, raised: &[String]) -> BTreeMap<String, Vec<String>> {
     let name = stand_in_name(trial.ds);
     let cycle = trial.fresh_cycle(&name);
     let filters: Vec<Filter> = PLUGINS.iter().map(|p| (p.prefilter)(&cycle)).collect();
@@ -94,25 +105,29 @@ fn judge(trial: &Subject, group: &[&NodeReport], live_stays: bool, preempts: boo
     let mut blocked = BTreeMap::new();
     for report in group {
         let Some(info) = by_name.get(report.name.as_str()) else { continue };
-        let mut codes: Vec<String> = others(&report.causes);
+        let mut codes: Vec<String> = others(&report.causes, raised);
+        let mut unknown = false;
         let decision = decide_for(trial, &tolerations, info.node);
         if decision.should_run {
             let found = if surge { (*info).clone() } else { info.without(&trial.features, |p| ownership::owns(trial.ds, p)) };
             let run = DryRun::new(&cycle, &filters, &found);
             let outcome = run.outcome();
             if !(preempts && outcome.as_ref().is_some_and(|p| p.possible)) {
-                codes.extend(refusals(&filters, &found));
-                if codes.is_empty() && outcome.is_some() {
+                codes.extend(refusals(&filters, &found, &mut unknown));
+                if codes.is_empty() && !unknown && outcome.is_some() {
                     codes.push("NominatedPod".into());
                 }
             }
             if live_stays && let Some(pending) = pending(trial, &report.name) {
                 let cycle = trial.live_cycle(pending);
                 let filters: Vec<Filter> = PLUGINS.iter().map(|p| (p.prefilter)(&cycle)).collect();
-                codes.extend(refusals(&filters, info));
+                codes.extend(refusals(&filters, info, &mut unknown));
             }
         } else {
             codes.extend(decision.causes.iter().map(|c| c.code.to_string()));
+        }
+        if codes.is_empty() && unknown {
+            continue;
         }
         codes.sort();
         codes.dedup();
@@ -121,16 +136,24 @@ fn judge(trial: &Subject, group: &[&NodeReport], live_stays: bool, preempts: boo
     blocked
 }
 
-fn refusals<'a>(filters: &[Filter<'a>], info: &NodeInfo<'a>) -> Vec<String> {
-    let refuses = PLUGINS.iter().zip(filters).filter(|(_, filter)| filter(info) != Verdict::Pass);
+fn refusals<'a>(filters: &[Filter<'a>], info: &NodeInfo<'a>, unknown: &mut bool) -> Vec<String> {
+    let refuses = PLUGINS.iter().zip(filters).filter(|(_, filter)| match filter(info) {
+        Verdict::Pass => false,
+        Verdict::Fail(_) => true,
+        Verdict::Unknown(_) => {
+            *unknown = true;
+            false
+        }
+    });
     refuses.map(|(plugin, _)| plugin.name.to_string()).collect()
 }
 
 /// The codes of what no filter decides and no change here touches.
-fn others(causes: &[Cause]) -> Vec<String> {
+fn others(causes: &[Cause], raised: &[String]) -> Vec<String> {
     let filter = |code: &str| PLUGINS.iter().any(|p| p.name == code) || matches!(code, "NominatedPod" | "PreemptionPending");
     let stays = |c: &&Cause| matches!(c.stage, Stage::Creation | Stage::Scheduling) && !filter(c.code);
-    causes.iter().filter(stays).map(|c| c.code.to_string()).collect()
+    let has_room = |c: &&Cause| matches!(c.fact, Fact::Quota { .. }) && raised.contains(&c.detail);
+    causes.iter().filter(stays).filter(|c| !has_room(c)).map(|c| c.code.to_string()).collect()
 }
 
 /// The DaemonSet's pod for this node that waits for the scheduler.

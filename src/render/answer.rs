@@ -8,10 +8,23 @@ use crate::report::{Outcome, Report, State};
 /// The answer: its role, its symbol and what follows the DaemonSet's name.
 pub fn answer(report: &Report) -> (Role, &'static str, String) {
     let warnings = groups_of(report, Severity::Warning);
+    if report.preflight.is_some() {
+        let (role, symbol) = match report.summary.verdict {
+            Outcome::Problems => (Role::Error, "✗"),
+            Outcome::Inconclusive => (Role::Warning, "?"),
+            Outcome::Healthy if warnings > 0 => (Role::Warning, "!"),
+            Outcome::Healthy => (Role::Good, "✓"),
+        };
+        let more = if symbol == "!" { format!("; {}", count(warnings, "warning")) } else { String::new() };
+        return (role, symbol, super::preflight::answer(report) + &more);
+    }
     match report.summary.verdict {
         Outcome::Problems => (Role::Error, "✗", problems(report)),
         Outcome::Inconclusive => (Role::Warning, "?", format!("no problem found, but {}", unread(report))),
-        Outcome::Healthy if warnings > 0 => (Role::Warning, "!", format!("{}; {}", healthy(report), count(warnings, "warning"))),
+        Outcome::Healthy if warnings > 0 => {
+            let codes = codes(report, Severity::Warning);
+            (Role::Warning, "!", format!("{}; {}{codes}", healthy(report), count(warnings, "warning")))
+        }
         Outcome::Healthy if report.nodes.iter().any(lacks) => (Role::Plain, "·", healthy(report)),
         Outcome::Healthy => (Role::Good, "✓", healthy(report)),
     }
@@ -20,6 +33,25 @@ pub fn answer(report: &Report) -> (Role, &'static str, String) {
 fn groups_of(report: &Report, severity: Severity) -> usize {
     crate::report::grouping::groups(report).iter().filter(|g| g.severity == severity).count()
 }
+
+/// The codes of nodes' causes of this severity, those of the first groups first: ` (NodePorts, CrashLoop)`.
+fn codes(report: &Report, severity: Severity) -> String {
+    let mut codes: Vec<&str> = Vec::new();
+    let groups = crate::report::grouping::groups(report);
+    // What follows from other causes is not why.
+    let why = groups.iter().filter(|g| g.severity == severity && (severity < Severity::Error || !g.follows()));
+    for cause in why.flat_map(|g| &g.causes).filter(|c| c.severity == severity) {
+        if !codes.contains(&cause.code) {
+            codes.push(cause.code);
+        }
+    }
+    let more = if codes.len() > CODES { ", …" } else { "" };
+    codes.truncate(CODES);
+    if codes.is_empty() { String::new() } else { format!(" ({}{more})", codes.join(", ")) }
+}
+
+/// Codes that the answer names.
+const CODES: usize = 3;
 
 fn healthy(report: &Report) -> String {
     let all = report.nodes.len();
@@ -57,6 +89,9 @@ fn problems(report: &Report) -> String {
         0 => {}
         1 => parts.push("a pod runs on 1 node where none should".into()),
         n => parts.push(format!("pods run on {} where none should", count(n, "node"))),
+    }
+    if let Some(last) = parts.last_mut() {
+        *last += &codes(report, Severity::Error);
     }
     let kept = report.nodes.iter().filter(|n| n.state == State::Outdated && n.causes.iter().any(|c| c.severity == Severity::Error)).count();
     match (report.rollout.phase == "stuck", kept) {

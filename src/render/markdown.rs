@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use super::Style;
 use super::answer::answer;
 use super::palette::symbol;
+use super::preflight;
 use super::safe;
 use super::text::{effect, tag};
 use super::words::{count, names, situation, states};
@@ -68,8 +69,18 @@ fn one(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let (_, symbol, sentence) = answer(report);
     writeln!(out, "**{symbol} DaemonSet {}: {}**", code(&format!("{}/{}", ds.namespace, ds.name)), plain(&sentence))?;
     writeln!(out)?;
-    let states: Vec<String> = states(&report.summary.states).into_iter().map(|(_, words)| words).collect();
+    let states = if report.preflight.is_some() { preflight::states(report) } else { states(&report.summary.states) };
+    let states: Vec<String> = states.into_iter().map(|(_, words)| words).collect();
     writeln!(out, "{}: {}  ", count(report.summary.nodes, "node"), states.join(", "))?;
+    if let Some(judged) = &report.preflight {
+        writeln!(out, "{}", plain(&preflight::subject(report, judged)))?;
+        for (label, changes) in preflight::sorted(&judged.changes) {
+            let nodes: Vec<&str> = changes.iter().map(|c| c.node.as_str()).collect();
+            let (of, ways) = (count(nodes.len(), "node"), preflight::ways(&changes));
+            writeln!(out, "- {label} {of}: {} ({ways})", code(&names(&nodes, NAMES)))?;
+        }
+        return groups_and_gaps(out, report);
+    }
     let c = &ds.recount;
     let updated = c.updated_number_scheduled.map_or("?".into(), |n| n.to_string());
     writeln!(
@@ -78,9 +89,13 @@ fn one(out: &mut impl Write, report: &Report) -> io::Result<()> {
         c.desired_number_scheduled, c.current_number_scheduled, c.number_ready, c.number_available, c.number_misscheduled
     )?;
     writeln!(out, "rollout: {} ({})", report.rollout.phase, plain(&report.rollout.strategy))?;
+    groups_and_gaps(out, report)
+}
+
+fn groups_and_gaps(out: &mut impl Write, report: &Report) -> io::Result<()> {
     for group in groups(report) {
         writeln!(out)?;
-        show(out, &group)?;
+        show(out, report, &group)?;
     }
     if !report.missing.is_empty() {
         writeln!(out)?;
@@ -92,14 +107,15 @@ fn one(out: &mut impl Write, report: &Report) -> io::Result<()> {
     Ok(())
 }
 
-fn show(out: &mut impl Write, group: &Group) -> io::Result<()> {
+fn show(out: &mut impl Write, report: &Report, group: &Group) -> io::Result<()> {
     let codes = group.codes();
     let title = if codes.is_empty() { group.state.name().to_string() } else { codes.join(" + ") };
     let names: Vec<&str> = group.names();
     let place = if names.is_empty() {
         "the DaemonSet as a whole".to_string()
     } else {
-        let words = situation(group.state, names.len());
+        let judged = report.preflight.is_some();
+        let words = if judged { preflight::situation(group.state, names.len()) } else { situation(group.state, names.len()) };
         format!("{}, {words}: {}", count(names.len(), "node"), code(&self::names(&names, NAMES)))
     };
     writeln!(out, "{} **{title}** {place}", symbol(group.severity))?;

@@ -11,6 +11,9 @@ pub mod markdown;
 pub mod name;
 pub mod node;
 pub mod palette;
+pub mod preflight;
+#[cfg(test)]
+pub mod published;
 pub mod safe;
 pub mod screen;
 pub mod survey;

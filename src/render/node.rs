@@ -7,6 +7,7 @@ use super::Style;
 use super::answer::answer;
 use super::layout::span;
 use super::palette::{Role, role, symbol};
+use super::preflight;
 use super::screen::{Row, Screen};
 use super::text::{effect, missing, rollout, state_role, tag};
 use super::words::{age, situation};
@@ -36,7 +37,10 @@ pub fn render(out: &mut impl Write, reports: &[Report], style: &Style) -> io::Re
         } else {
             screen.wrapped(0, 2, &[span(Role::Plain, "DaemonSet "), span(Role::Strong, name)])?;
         }
-        rollout(&mut screen, report)?;
+        match &report.preflight {
+            Some(judged) => preflight::show(&mut screen, report, judged)?,
+            None => rollout(&mut screen, report)?,
+        }
         for cause in &report.causes {
             full(&mut screen, cause, 0)?;
         }
@@ -62,8 +66,15 @@ fn one<W: Write>(screen: &mut Screen<W>, report: &Report, node: &NodeReport) -> 
         span(Role::Plain, "Node "),
         span(Role::Strong, &node.name),
         span(Role::Plain, ": "),
-        span(state_role(node.state), node.state.name()),
-        span(Role::Plain, if node.state == State::Healthy { String::new() } else { format!(", {}", situation(node.state, 1)) }),
+        span(state_role(node.state), if report.preflight.is_some() { preflight::situation(node.state, 1) } else { node.state.name() }),
+        span(
+            Role::Plain,
+            if node.state == State::Healthy || report.preflight.is_some() {
+                String::new()
+            } else {
+                format!(", {}", situation(node.state, 1))
+            },
+        ),
     ];
     screen.wrapped(0, 2, &line)?;
     let wanted = format!(

@@ -7,6 +7,7 @@ use super::Style;
 use super::answer::answer;
 use super::layout::{span, width};
 use super::palette::{Role, role, symbol};
+use super::preflight;
 use super::screen::{Row, Screen};
 use super::words::{age, count, names, number, situation, states};
 use crate::cause::{Cause, RemedyKind, Severity, Stage};
@@ -39,12 +40,18 @@ pub fn render(out: &mut impl Write, reports: &[Report], style: &Style) -> io::Re
 fn one<W: Write>(screen: &mut Screen<W>, report: &Report) -> io::Result<()> {
     let groups = groups(report);
     head(screen, report)?;
-    if report.summary.verdict != Outcome::Healthy || disagrees(report) {
+    if let Some(judged) = &report.preflight {
+        screen.blank()?;
+        preflight::show(screen, report, judged)?;
+    } else if report.summary.verdict != Outcome::Healthy || disagrees(report) {
         screen.blank()?;
         counters(screen, report)?;
     }
-    screen.blank()?;
-    rollout(screen, report)?;
+    // With every pod updated, the counters and the groups say it all.
+    if !matches!(report.rollout.phase, "not-applied" | "updated") {
+        screen.blank()?;
+        rollout(screen, report)?;
+    }
     if !groups.is_empty() {
         screen.blank()?;
     }
@@ -75,7 +82,8 @@ pub fn head<W: Write>(screen: &mut Screen<W>, report: &Report) -> io::Result<()>
         return Ok(());
     }
     let mut line = vec![span(Role::Plain, count(report.summary.nodes, "node"))];
-    for (i, (state, words)) in states(&report.summary.states).into_iter().enumerate() {
+    let states = if report.preflight.is_some() { preflight::states(report) } else { states(&report.summary.states) };
+    for (i, (state, words)) in states.into_iter().enumerate() {
         line.push(span(Role::Plain, if i == 0 { ": " } else { ", " }));
         line.push(span(state_role(state), words));
     }
@@ -249,6 +257,9 @@ fn show<W: Write>(screen: &mut Screen<W>, report: &Report, group: &Group, column
 
 /// What the state means for these nodes, and since when.
 fn since(report: &Report, group: &Group) -> String {
+    if report.preflight.is_some() {
+        return preflight::situation(group.state, group.nodes.len()).to_string();
+    }
     let words = situation(group.state, group.nodes.len());
     let oldest = group.nodes.iter().flat_map(|n| &n.pods).filter(|p| !p.bound).filter_map(|p| p.created).min();
     match (group.state, oldest) {
@@ -321,7 +332,9 @@ fn evidence<W: Write>(screen: &mut Screen<W>, cause: &Cause) -> io::Result<()> {
     for e in &cause.evidence {
         let value = match &e.value {
             serde_json::Value::String(s) => s.clone(),
-            serde_json::Value::Object(_) | serde_json::Value::Array(_) | serde_json::Value::Null => String::new(),
+            // Lists and objects do not fit a line: -o json has them.
+            serde_json::Value::Object(_) | serde_json::Value::Array(_) => continue,
+            serde_json::Value::Null => String::new(),
             other => other.to_string(),
         };
         if !value.is_empty() && (stands(&value) || width(&value) > LONG) {
@@ -369,6 +382,8 @@ fn disagreements<W: Write>(screen: &mut Screen<W>, group: &Group) -> io::Result<
     Ok(())
 }
 
+/// What preemption would do for pods that wait for the scheduler. That it cannot help where nothing
+/// but a change of the node or the pod could is left to `--node`.
 fn preemption<W: Write>(screen: &mut Screen<W>, group: &Group) -> io::Result<()> {
     // Of a pod that has its place it is no matter whether another would find one.
     let waits = |n: &&&NodeReport| n.causes.iter().any(|c| c.stage == Stage::Scheduling);
@@ -378,6 +393,9 @@ fn preemption<W: Write>(screen: &mut Screen<W>, group: &Group) -> io::Result<()>
     let text = if first.reason.starts_with("under way") {
         format!("preemption is {}", first.reason)
     } else if possible.is_empty() {
+        if first.reason.starts_with("not helpful") || first.reason.starts_with("it cannot be told") {
+            return Ok(());
+        }
         format!("preemption cannot help{}", reason(&first.reason))
     } else if group.nodes.len() == 1 {
         let victims: Vec<&str> = first.victims.iter().map(String::as_str).collect();
@@ -396,10 +414,14 @@ fn remedies<W: Write>(screen: &mut Screen<W>, group: &Group) -> io::Result<()> {
     let mut shown: Vec<&Tried> = Vec::new();
     let mut left = 0;
     let mut likewise = false;
+    let fixes = group.causes.iter().flat_map(|c| &c.remedies).any(|t| !t.fixed.is_empty());
     for cause in &group.causes {
         likewise |= cause.likewise;
         let fresh: Vec<&Tried> = cause.remedies.iter().filter(|t| !shown.iter().any(|s| s.remedy == t.remedy)).collect();
-        left += fresh.len().saturating_sub(REMEDIES);
+        left += fresh.len();
+        // Where something fixes, what was tried and does not is no help.
+        let fresh: Vec<&Tried> = fresh.into_iter().filter(|t| !fixes || t.remedy.effect.is_none() || !t.fixed.is_empty()).collect();
+        left -= fresh.len().min(REMEDIES);
         shown.extend(fresh.into_iter().take(REMEDIES));
     }
     for tried in shown {
@@ -445,6 +467,7 @@ pub fn effect(tried: &Tried, nodes: usize) -> Option<String> {
     tried.remedy.effect.as_ref()?;
     let fixed = tried.fixed.len();
     let mut text = match (fixed, nodes) {
+        (0, _) if tried.still_blocked.is_empty() => "what it would achieve cannot be told, not everything could be read".to_string(),
         (0, _) => "this alone lets no node run the pod".to_string(),
         (1, 1) => "the node would then run the pod".to_string(),
         (fixed, _) => {

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::Style;
 use super::layout::{cut, span, width};
 use super::palette::Role;
+use super::preflight;
 use super::screen::{Row, Screen};
 use super::text::{head, missing, rollout, state_role};
 use crate::report::{CheckVerdict, NodeReport, Report};
@@ -22,7 +23,10 @@ pub fn render(out: &mut impl Write, reports: &[Report], style: &Style) -> io::Re
             screen.blank()?;
         }
         head(&mut screen, report)?;
-        rollout(&mut screen, report)?;
+        match &report.preflight {
+            Some(judged) => preflight::show(&mut screen, report, judged)?,
+            None => rollout(&mut screen, report)?,
+        }
         screen.blank()?;
         matrix(&mut screen, report, style)?;
         missing(&mut screen, report)?;

@@ -101,10 +101,12 @@ fn sort(groups: &mut [Group]) {
     });
 }
 
-/// A cause of the whole that names a node which has it too is told there.
+/// A cause of the whole that names a node which has it too is told there, and so is one that nodes
+/// have in the same words.
 fn told_by_a_node(report: &Report, cause: &Cause) -> bool {
+    let same = |c: &Cause| c.code == cause.code && c.message == cause.message;
     let named = report.nodes.iter().find(|n| n.name == cause.detail);
-    named.is_some_and(|n| n.causes.iter().any(|c| c.code == cause.code))
+    named.is_some_and(|n| n.causes.iter().any(|c| c.code == cause.code)) || report.nodes.iter().any(|n| n.causes.iter().any(same))
 }
 
 fn of_workload(cause: &Cause) -> Group<'_> {
@@ -192,7 +194,7 @@ impl<'a> Group<'a> {
     }
 
     /// True if all its causes are the rollout's: what follows from other causes stands below them.
-    fn follows(&self) -> bool {
+    pub fn follows(&self) -> bool {
         let stages = self.causes.iter().flat_map(|c| c.variants.first()).map(|v| v.cause.stage);
         !self.causes.is_empty() && stages.into_iter().all(|s| s == Stage::Rollout)
     }

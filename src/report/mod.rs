@@ -2,6 +2,8 @@
 
 pub mod grouping;
 pub mod scheduler_words;
+#[cfg(test)]
+mod schema;
 
 use std::collections::BTreeMap;
 
@@ -11,12 +13,14 @@ use crate::cause::{Cause, Severity};
 use crate::controller::recount::Counters;
 use crate::model::snapshot::Gap;
 use crate::model::time::Time;
+use crate::preflight::Preflight;
 
 /// The contract's version.
 pub const API_VERSION: &str = "ds-doctor/v1";
 
 /// What is to be said of one DaemonSet.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
     /// [`API_VERSION`].
@@ -29,6 +33,9 @@ pub struct Report {
     pub server_version: String,
     /// The DaemonSet and its counters.
     pub daemon_set: DaemonSetSummary,
+    /// Set if the DaemonSet is only judged, not applied: then all states are what would be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preflight: Option<Preflight>,
     /// The answer in numbers.
     pub summary: Summary,
     /// The rollout.
@@ -49,6 +56,7 @@ pub struct Report {
 
 /// The DaemonSet.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DaemonSetSummary {
     /// Its namespace.
@@ -67,6 +75,7 @@ pub struct DaemonSetSummary {
 
 /// The counters of the API with the generation that they are of.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StatusCounters {
     /// `status.observedGeneration`.
@@ -78,6 +87,7 @@ pub struct StatusCounters {
 
 /// Whether all is well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// Everything was looked at and is fine.
@@ -90,6 +100,7 @@ pub enum Outcome {
 
 /// The answer in numbers.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
     /// How many nodes the report has.
     pub nodes: usize,
@@ -101,6 +112,7 @@ pub struct Summary {
 
 /// The state of a node, worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum State {
     /// The node should run the pod, none exists.
     Missing,
@@ -144,6 +156,7 @@ impl State {
 
 /// One node.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeReport {
     /// The node's name.
@@ -167,6 +180,7 @@ pub struct NodeReport {
 
 /// One pod.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PodReport {
     /// Its name.
@@ -195,6 +209,7 @@ pub struct PodReport {
 
 /// One filter's verdict.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Check {
     /// The plugin's name.
     pub plugin: &'static str,
@@ -206,6 +221,7 @@ pub struct Check {
 
 /// A verdict in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CheckVerdict {
     /// It fits.
@@ -218,6 +234,7 @@ pub enum CheckVerdict {
 
 /// What preemption would do.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Preemption {
     /// Evicting pods of lower priority would make room.
     pub possible: bool,
@@ -233,6 +250,7 @@ pub struct Preemption {
 
 /// The rollout.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Rollout {
     /// `RollingUpdate` or `OnDelete`.
@@ -244,7 +262,7 @@ pub struct Rollout {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_surge: Option<i64>,
     /// `complete`, `progressing`, `stuck`, `updated` (every pod is new, not all are available),
-    /// `waiting-for-delete`, `unobserved` or `unknown`.
+    /// `waiting-for-delete`, `unobserved`, `not-applied` (only judged) or `unknown`.
     pub phase: &'static str,
     /// What `kubectl rollout status` would say.
     pub message: String,
@@ -273,6 +291,7 @@ pub struct Rollout {
 
 /// Pods of one revision.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RevisionCount {
     /// The revision's number, if its ControllerRevision was read.
     pub revision: Option<i64>,
@@ -284,6 +303,7 @@ pub struct RevisionCount {
 
 /// Something that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Missing {
     /// `list` or `get`.
     pub verb: String,
@@ -322,6 +342,7 @@ impl Report {
 
 /// Several reports.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReportList<'a> {
     /// [`API_VERSION`].

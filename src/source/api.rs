@@ -1,6 +1,6 @@
 //! Requests to the API server: bounded, retried where that is right, decoded while they arrive.
 //!
-//! Only GET is ever sent. `resourceVersion` is left unset: a diagnosis must not be stale, and since
+//! Only GET is ever sent, but for the dry run that `--dry-run=server` asks for. `resourceVersion` is left unset: a diagnosis must not be stale, and since
 //! 1.31 the server answers such consistent reads from its cache. Lists are asked for whole, which a
 //! server since 1.33 streams; older ones are asked page by page.
 
@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use futures::TryStreamExt;
-use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, RETRY_AFTER, WARNING};
 use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use kube::Client;
@@ -143,6 +143,23 @@ pub struct Ask {
     pub field_selector: String,
     /// Stop after so many objects; 0 is no limit.
     pub at_most: usize,
+}
+
+/// What a server is to try without doing it.
+#[derive(Debug)]
+pub struct DryRun<'a> {
+    /// Such as `/api/v1/namespaces/NS/pods`; of the object itself for `apply`.
+    pub path: &'a str,
+    /// The object is there: as `kubectl apply --server-side` would change it, else as it would be created.
+    pub apply: bool,
+    /// The object as JSON.
+    pub body: Vec<u8>,
+}
+
+/// The text of a Warning header, `299 - "text"`.
+fn warning(header: &str) -> Option<String> {
+    let text = header.split_once('"')?.1.rsplit_once('"')?.0;
+    Some(clean(&text.replace("\\\"", "\"")))
 }
 
 /// The connection to one API server.
@@ -280,6 +297,28 @@ impl Api {
         self.retried(|| async {
             let (response, _) = self.send(path, Format::Json).await?;
             serde_json::from_slice(&self.body(response).await?).map_err(not_json)
+        })
+        .await
+    }
+
+    /// Has the server check what it would make of an object, which it then forgets: `dryRun=All` is
+    /// set here and nowhere else, so that nothing can be sent without it. Never tried again.
+    ///
+    /// # Errors
+    /// If the server refuses, or does not answer.
+    pub async fn dry_run(&self, ask: DryRun<'_>) -> Result<(Vec<String>, Vec<u8>), ApiError> {
+        let (method, media) = if ask.apply { ("PATCH", "application/apply-patch+yaml") } else { ("POST", "application/json") };
+        let force = if ask.apply { "&force=true" } else { "" };
+        let url = format!("{}?dryRun=All&fieldManager=kubectl-ds-doctor&fieldValidation=Warn{force}", ask.path);
+        let request = Request::builder().method(method).uri(url).header(ACCEPT, "application/json").header(CONTENT_TYPE, media);
+        let request = request.body(Body::from(ask.body)).map_err(|e| ApiError::Transport(Transport::Broke(e.to_string())))?;
+        self.timed(async {
+            let response = timely(self.client.send(request)).await?;
+            if !response.status().is_success() {
+                return Err(self.refusal(response).await);
+            }
+            let warnings = response.headers().get_all(WARNING).iter().filter_map(|v| v.to_str().ok()).filter_map(warning).collect();
+            Ok((warnings, self.body(response).await?))
         })
         .await
     }
@@ -549,6 +588,17 @@ mod tests {
             ("User \"a\" cannot list nodes", "User \"a\" cannot list nodes"),
         ] {
             assert_eq!(without_credentials(given), want);
+        }
+    }
+
+    #[test]
+    fn warnings() {
+        for (header, want) in [
+            (r#"299 - "unknown field \"spec.x\"""#, Some(r#"unknown field "spec.x""#)),
+            (r#"299 k8s "deprecated""#, Some("deprecated")),
+            ("299 -", None),
+        ] {
+            assert_eq!(warning(header).as_deref(), want);
         }
     }
 

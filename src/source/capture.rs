@@ -75,7 +75,8 @@ impl Header {
             rules: snapshot.version.to_string(),
             server_version: snapshot.version_text.clone(),
             from_files: snapshot.from_files,
-            gaps: snapshot.objects.gaps().map(SavedGap::from).collect(),
+            // Also of what was not asked for: it is not known to be absent.
+            gaps: snapshot.objects.every_gap().map(SavedGap::from).collect(),
             other_gaps: snapshot.other_gaps.iter().map(SavedGap::from).collect(),
             pods_known_on: snapshot.pods_known_on.clone(),
         }

@@ -20,18 +20,19 @@ use super::access::{Access, Connection, connect};
 use super::api::{Api, ApiError, Ask, Raw, Transport, escape, not_json};
 use super::failure::Failure;
 use super::ingest::{Ingested, accept};
+use super::lists::{each_once, merged, selector_text, welcome};
 use super::progress::Progress;
 use super::slim::{Focus, Slimmer};
 use crate::model::daemon_set::DaemonSet;
 use crate::model::event::Event;
 use crate::model::node::Node;
-use crate::model::object::{LabelSelector, Object};
 use crate::model::pod::Pod;
 use crate::model::policy::*;
 use crate::model::snapshot::{Gap, Listed, Objects, Snapshot};
 use crate::model::time::Time;
 use crate::model::version::NEWEST;
-use crate::plan::{Group, Needs, plan};
+use crate::plan::{Group, Needs, plan, plan_for_all};
+use crate::remedy::merge::Patch;
 
 /// Nodes whose pods are asked for at once.
 const NODES_AT_ONCE: usize = 16;
@@ -62,6 +63,20 @@ pub struct Request {
     pub now: Option<Time>,
     /// The version whose rules apply, instead of the server's.
     pub server_version: Option<String>,
+    /// What is to be judged without being there; then a DaemonSet of that name need not be there.
+    pub proposed: Proposed,
+}
+
+/// What is to be judged without being there.
+#[derive(Clone, Debug, Default)]
+pub enum Proposed {
+    /// Nothing: what is there is judged.
+    #[default]
+    Nothing,
+    /// These DaemonSets, their namespace the context's where they name none.
+    DaemonSets(Vec<DaemonSet>),
+    /// What a patch makes of those that are there.
+    Patch(Patch),
 }
 
 /// What was read.
@@ -88,6 +103,16 @@ impl Session {
     pub async fn open(access: &Access) -> Result<Session, Failure> {
         let connection = connect(access).await?;
         Ok(Session { connection, request_timeout: access.request_timeout, deadline: access.deadline })
+    }
+
+    /// The namespace of the context.
+    pub fn namespace(&self) -> &str {
+        &self.connection.namespace
+    }
+
+    /// A connection for other requests than reading.
+    pub fn api(&self) -> Api {
+        Api::new(self.connection.client.clone(), self.request_timeout, self.deadline, Progress::new(false))
     }
 
     /// Reads what the request needs.
@@ -235,7 +260,16 @@ impl Reader<'_> {
         let mut done = Needs::default();
         for _ in 0..ROUNDS {
             let chosen = self.chosen(&snapshot, &targets);
-            let needs = plan(&snapshot, &chosen, &request.nodes).beyond(&done);
+            let mut needs = plan(&snapshot, &chosen, &request.nodes);
+            match &request.proposed {
+                Proposed::Nothing => {}
+                Proposed::DaemonSets(proposed) => needs.extend(plan_for_all(&snapshot, proposed.iter())),
+                Proposed::Patch(patch) => {
+                    let patched: Vec<DaemonSet> = chosen.iter().filter_map(|ds| Some(patch.apply(ds).ok()?.daemon_set)).collect();
+                    needs.extend(plan_for_all(&snapshot, patched.iter()));
+                }
+            }
+            let needs = needs.beyond(&done);
             if needs.is_empty() {
                 break;
             }
@@ -254,6 +288,20 @@ impl Reader<'_> {
     /// The DaemonSets in question.
     async fn targets(&self, request: &Request) -> Result<Vec<DaemonSet>, Failure> {
         const RESOURCE: &str = "daemonsets.apps";
+        if let Proposed::DaemonSets(proposed) = &request.proposed {
+            let gets = proposed.iter().map(|ds| async move {
+                let namespace = Some(ds.metadata.namespace.as_str()).filter(|n| !n.is_empty()).unwrap_or(&self.namespace);
+                match self.get::<DaemonSet>(RESOURCE, Some(namespace), &ds.metadata.name).await {
+                    Err(error) if error.is_not_found() => {
+                        let mut absent = ds.clone();
+                        absent.metadata.namespace = namespace.to_string();
+                        Ok(absent)
+                    }
+                    other => other.map_err(|e| self.failure("get", &e)),
+                }
+            });
+            return join_all(gets).await.into_iter().collect();
+        }
         let namespace = (!request.all_namespaces).then_some(self.namespace.as_str());
         if !request.names.is_empty() && !request.all_namespaces {
             let gets = request.names.iter().map(|name| async move {
@@ -347,7 +395,8 @@ impl Reader<'_> {
         // Neighbours are welcome, not needed.
         objects.daemon_sets.gap = None;
         for ds in targets {
-            if !objects.daemon_sets.iter().any(|d| key(d) == key(ds)) {
+            // One without a uid is only proposed.
+            if !ds.metadata.uid.is_empty() && !objects.daemon_sets.iter().any(|d| key(d) == key(ds)) {
                 objects.daemon_sets.items.push(ds.clone());
             }
         }
@@ -610,56 +659,8 @@ fn nothing_yet() -> Objects {
     objects
 }
 
-/// A list that only adds to an answer: one that may not be read is no gap in it.
-fn welcome<T>(mut list: Listed<T>) -> Listed<T> {
-    if let Some(gap) = &mut list.gap {
-        gap.verb = String::new();
-    }
-    list
-}
-
-fn merged<T>(lists: Vec<Listed<T>>) -> Listed<T> {
-    let mut all = Listed::default();
-    for list in lists {
-        all.items.extend(list.items);
-        all.gap = all.gap.or(list.gap);
-    }
-    all
-}
-
-/// Of objects that were read twice the first.
-fn each_once<T: Object>(mut list: Listed<T>) -> Listed<T> {
-    let mut seen = std::collections::HashSet::with_capacity(list.items.len());
-    let mut twice = Vec::new();
-    for (i, item) in list.items.iter().enumerate() {
-        if !seen.insert((item.meta().namespace.as_str(), item.meta().name.as_str())) {
-            twice.push(i);
-        }
-    }
-    let mut twice = twice.into_iter().peekable();
-    let mut i = 0;
-    list.items.retain(|_| {
-        i += 1;
-        twice.next_if_eq(&(i - 1)).is_none()
-    });
-    list
-}
-
 fn key(ds: &DaemonSet) -> (&str, &str) {
     (&ds.metadata.namespace, &ds.metadata.name)
-}
-
-/// A selector as the API's `labelSelector` takes it; one that selects everything is empty.
-fn selector_text(selector: Option<&LabelSelector>) -> String {
-    let Some(selector) = selector else { return String::new() };
-    let labels = selector.match_labels.iter().map(|(key, value)| format!("{key}={value}"));
-    let expressions = selector.match_expressions.iter().map(|r| match r.operator.as_str() {
-        "In" => format!("{} in ({})", r.key, r.values.join(",")),
-        "NotIn" => format!("{} notin ({})", r.key, r.values.join(",")),
-        "DoesNotExist" => format!("!{}", r.key),
-        _ => r.key.clone(),
-    });
-    labels.chain(expressions).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Tests of reading a live cluster: paths, selectors, gaps.
 
 use super::*;
+use crate::model::object::LabelSelector;
 
 #[test]
 fn paths() {

@@ -9,6 +9,9 @@ const PATIENCE: Duration = Duration::from_millis(700);
 /// How often the line is written anew.
 const INTERVAL: Duration = Duration::from_millis(150);
 
+/// Columns that the line takes at most.
+const WIDTH: usize = 70;
+
 /// Counts objects by kind; writes a line to a terminal.
 #[derive(Debug)]
 pub struct Progress {
@@ -48,10 +51,19 @@ impl Progress {
         }
     }
 
-    /// `reading: 5000 nodes, 4950 pods`.
+    /// `reading: 4950 pods, 5000 nodes`: the kinds that were asked for last, as many as a narrow
+    /// terminal has room for, so that the line can be taken away again.
     fn line(&self) -> String {
-        let parts: Vec<String> = self.counts.iter().filter(|c| c.1 > 0).map(|(name, count)| format!("{count} {name}")).collect();
-        format!("reading: {}", parts.join(", "))
+        let mut line = "reading: ".to_string();
+        for (i, (name, count)) in self.counts.iter().rev().filter(|c| c.1 > 0).enumerate() {
+            let name = name.split('.').next().unwrap_or(name);
+            let part = format!("{}{count} {name}", if i > 0 { ", " } else { "" });
+            if line.len() + part.len() > WIDTH {
+                return line + ", ...";
+            }
+            line += &part;
+        }
+        line
     }
 }
 
@@ -68,10 +80,14 @@ mod tests {
     #[test]
     fn counts_by_kind() {
         let mut progress = Progress::new(false);
-        for (name, count) in [("nodes", 3), ("pods", 0), ("events", 1), ("nodes", 2)] {
+        for (name, count) in [("nodes", 3), ("pods", 0), ("controllerrevisions.apps", 1), ("nodes", 2)] {
             progress.add(name, count);
         }
-        assert_eq!(progress.line(), "reading: 5 nodes, 1 events");
+        assert_eq!(progress.line(), "reading: 1 controllerrevisions, 5 nodes");
+        for name in ["persistentvolumeclaims", "validatingwebhookconfigurations.admissionregistration.k8s.io"] {
+            progress.add(name, 123_456);
+        }
+        assert_eq!(progress.line(), "reading: 123456 validatingwebhookconfigurations, ...");
         assert!(!progress.shown);
     }
 }

@@ -63,6 +63,12 @@ pub enum ReadError {
         /// The file.
         path: String,
     },
+    /// The manifest to be judged holds no DaemonSet.
+    #[error("{path}: holds no DaemonSet; -f judges manifests that are not applied, a saved cluster is read with --snapshot")]
+    NoDaemonSet {
+        /// The files.
+        path: String,
+    },
     /// An object is not what its kind requires.
     #[error("{path}: {object}: {field}: {message}")]
     Object {

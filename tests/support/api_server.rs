@@ -29,6 +29,8 @@ pub enum Act {
     Half(usize),
     /// Answers with this status and plain text.
     Plain(u16, &'static str),
+    /// Answers with this status and these JSON bytes, and a warning, as a dry run is answered.
+    Dry(u16, &'static str),
     /// Says nothing.
     Silent,
     /// Sends half of the answer and resets the connection, so many times; then serves.
@@ -150,6 +152,7 @@ fn connection(stream: impl Stream, world: &World, log: &Mutex<Vec<String>>) {
             return;
         }
         let mut accept = String::new();
+        let mut length = 0;
         loop {
             let mut line = String::new();
             if stream.read_line(&mut line).is_err() {
@@ -161,7 +164,12 @@ fn connection(stream: impl Stream, world: &World, log: &Mutex<Vec<String>>) {
             if let Some(value) = line.to_ascii_lowercase().strip_prefix("accept:") {
                 accept = value.trim().to_string();
             }
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
         }
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).unwrap();
         let mut words = first.split_whitespace();
         let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default().to_string());
         log.lock().unwrap().push(format!("{method} {target}"));
@@ -190,6 +198,7 @@ fn answer(out: &mut impl Stream, target: &str, protobuf: bool, world: &World) ->
         Act::Busy(code, times) | Act::RetryAfter(code, _, times) if count <= times => refusal(code, protobuf),
         Act::Raw(media, body) => (200, media, body.as_bytes().to_vec()),
         Act::Plain(code, text) => (code, "text/plain; charset=utf-8", text.as_bytes().to_vec()),
+        Act::Dry(code, body) => (code, "application/json", body.as_bytes().to_vec()),
         Act::Silent => {
             thread::sleep(Duration::from_secs(20));
             return false;
@@ -203,6 +212,7 @@ fn answer(out: &mut impl Stream, target: &str, protobuf: bool, world: &World) ->
     };
     let retry = match (&act, code) {
         (Act::RetryAfter(_, seconds, _), 429 | 503) => format!("Retry-After: {seconds}\r\n"),
+        (Act::Dry(..), _) => "Warning: 299 - \"deprecated\"\r\n".into(),
         (_, 429 | 503) => "Retry-After: 0\r\n".into(),
         _ => String::new(),
     };

@@ -132,6 +132,11 @@ pub fn foreseen(subject: &Subject) -> Vec<Cause> {
     FORESEEN.iter().flat_map(|f| f(subject)).collect()
 }
 
+/// What an API server's refusal of a pod says.
+pub fn read_refusal(subject: &Subject, text: &str) -> Vec<Cause> {
+    READINGS.iter().find_map(|read| read(subject, text)).unwrap_or_default()
+}
+
 /// The refusals that the events tell of and that no success has followed.
 fn refused(subject: &Subject) -> Vec<Cause> {
     let events = subject.snapshot.events_of(subject.ds);

@@ -5,7 +5,8 @@
 
 use super::pod_security_checks::violations;
 use super::{between, refusal};
-use crate::cause::{Cause, Entry, Stage};
+use crate::cause::command::command;
+use crate::cause::{Cause, Entry, Remedy, RemedyKind, Stage};
 use crate::diagnose::Subject;
 
 /// The label that sets the level which is enforced.
@@ -58,9 +59,13 @@ pub fn foreseen(subject: &Subject) -> Vec<Cause> {
 
 fn cause(subject: &Subject, level: &str, words: &str) -> Cause {
     let namespace = &subject.ds.metadata.namespace;
-    refusal(&ENTRY, level, format!("namespace {namespace} enforces Pod Security level {level}, which forbids: {words}")).evidence(
-        format!("Namespace/{namespace}"),
-        format!("metadata.labels[{ENFORCE}]"),
-        level,
-    )
+    let privileged = format!("{ENFORCE}=privileged");
+    refusal(&ENTRY, level, format!("namespace {namespace} enforces Pod Security level {level}, which forbids: {words}"))
+        .evidence(format!("Namespace/{namespace}"), format!("metadata.labels[{ENFORCE}]"), level)
+        .remedy(Remedy {
+            title: format!("if the DaemonSet is trusted with its nodes, let namespace {namespace} allow it"),
+            kind: RemedyKind::Node,
+            command: Some(command(["kubectl", "label", "--overwrite", "namespace", namespace, &privileged])),
+            effect: None,
+        })
 }

@@ -5,13 +5,14 @@
 //! `pkg/quota/v1/evaluator/core/pods.go` (v1.37.2).
 
 use super::{between, refusal};
-use crate::cause::{Cause, Entry, Evidence, Stage};
+use crate::cause::{Cause, Entry, Evidence, Fact, Stage};
 use crate::diagnose::Subject;
 use crate::model::node::ResourceList;
-use crate::model::pod::PodSpec;
+use crate::model::pod::{Pod, PodSpec};
 use crate::model::pod_requests::{limits, requests};
 use crate::model::policy::{ResourceQuota, ScopedResourceSelectorRequirement};
 use crate::model::quantity::{Format, Quantity};
+use crate::model::version::Features;
 
 /// The page.
 pub static ENTRY: Entry = Entry {
@@ -59,7 +60,10 @@ pub fn from_event(subject: &Subject, text: &str) -> Option<Vec<Cause>> {
         let message = format!("quota {name}: {resource} {} used of {}, the pod needs {amount} more", of(&used), of(&hard));
         let mut cause = refusal(&ENTRY, format!("{name} {resource}"), message);
         match holds.iter().find(|c| c.detail == cause.detail) {
-            Some(now) => cause.evidence.extend(now.evidence.iter().cloned()),
+            Some(now) => {
+                cause.evidence.extend(now.evidence.iter().cloned());
+                cause.fact = now.fact.clone();
+            }
             None if read(subject, name) => {
                 cause.message.push_str("; by its status it has room now, the controller's next try should succeed")
             }
@@ -78,6 +82,64 @@ fn pairs(text: &str) -> Vec<(&str, &str)> {
 /// The quotas that have no room for one pod of the template.
 pub fn foreseen(subject: &Subject) -> Vec<Cause> {
     check(subject)
+}
+
+/// Where a quota has room for a pod, but not for one on each of `wanted` nodes.
+pub fn too_small(subject: &Subject, wanted: usize) -> Vec<Cause> {
+    let usage = usage(subject);
+    let wanted = i64::try_from(wanted).unwrap_or(i64::MAX);
+    let mut causes = Vec::new();
+    for quota in quotas(subject).filter(|q| covers(q, &subject.fresh.spec)) {
+        for (resource, hard) in &quota.status.hard {
+            let Some(amount) = usage.get(resource) else { continue };
+            let used = quota.status.used.get(resource).copied().unwrap_or_default();
+            let Some(room) = fits(hard.minus(used), *amount).filter(|room| *room < wanted) else { continue };
+            let name = &quota.metadata.name;
+            let message = format!(
+                "quota {name}: {resource} {used} used of {hard}, a pod needs {amount}: room for {room} of {wanted} pods, the others would be refused"
+            );
+            let object = format!("ResourceQuota/{}", quota.metadata.full_name());
+            causes.push(
+                refusal(&ENTRY, format!("{name} {resource}"), message)
+                    .evidence(&object, format!("status.hard[{resource}]"), hard.to_string())
+                    .evidence(&object, format!("status.used[{resource}]"), used.to_string())
+                    .evidence(subject.object(), format!("one pod's {resource}"), amount.to_string()),
+            );
+        }
+    }
+    causes
+}
+
+/// How many times the amount fits; `None` if any number does.
+fn fits(room: Quantity, amount: Quantity) -> Option<i64> {
+    let (room, amount) = match (room.milli_value(), amount.milli_value()) {
+        (i64::MAX, _) | (_, i64::MAX) => (room.value(), amount.value()),
+        milli => milli,
+    };
+    (amount > 0).then(|| (room / amount).max(0))
+}
+
+/// Takes what these pods use off the quotas of their namespace, as if they were gone.
+pub fn release(quotas: &mut [ResourceQuota], pods: &[&Pod], features: &Features) {
+    adjust(quotas, pods, features, Quantity::minus);
+}
+
+/// Adds what these pods use.
+pub fn take(quotas: &mut [ResourceQuota], pods: &[&Pod], features: &Features) {
+    adjust(quotas, pods, features, Quantity::plus);
+}
+
+fn adjust(quotas: &mut [ResourceQuota], pods: &[&Pod], features: &Features, by: fn(Quantity, Quantity) -> Quantity) {
+    for pod in pods.iter().filter(|p| !p.is_terminal()) {
+        let usage = usage_of(&pod.spec, features);
+        for quota in quotas.iter_mut().filter(|q| q.metadata.namespace == pod.metadata.namespace && covers(q, &pod.spec)) {
+            for (resource, used) in &mut quota.status.used {
+                if let Some(amount) = usage.get(resource) {
+                    *used = by(*used, *amount);
+                }
+            }
+        }
+    }
 }
 
 fn read(subject: &Subject, name: &str) -> bool {
@@ -113,7 +175,8 @@ fn check(subject: &Subject) -> Vec<Cause> {
                 Evidence::new(&object, format!("status.used[{resource}]"), used.to_string()),
                 Evidence::new(subject.object(), format!("one pod's {resource}"), amount.to_string()),
             ];
-            causes.push(cause);
+            let (name, resource) = (quota.metadata.name.clone(), resource.clone());
+            causes.push(cause.fact(Fact::Quota { name, resource, hard: *hard, used, amount: *amount }));
         }
     }
     causes
@@ -143,7 +206,10 @@ fn without<'a>(spec: &'a PodSpec, resource: &str) -> Option<&'a str> {
 
 /// What one pod uses of each resource that a quota can count.
 fn usage(subject: &Subject) -> ResourceList {
-    let (spec, features) = (&subject.fresh.spec, &subject.features);
+    usage_of(&subject.fresh.spec, &subject.features)
+}
+
+fn usage_of(spec: &PodSpec, features: &Features) -> ResourceList {
     let one = Quantity::units(1, Format::DecimalSi);
     let mut usage: ResourceList = [("pods".to_string(), one), ("count/pods".to_string(), one)].into();
     for (name, quantity) in requests(spec, None, features) {

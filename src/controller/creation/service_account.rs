@@ -3,7 +3,8 @@
 //! Upstream: `plugin/pkg/admission/serviceaccount/admission.go` (v1.37.2).
 
 use super::refusal;
-use crate::cause::{Cause, Entry, Stage};
+use crate::cause::command::command;
+use crate::cause::{Cause, Entry, Remedy, RemedyKind, Stage};
 use crate::diagnose::Subject;
 
 /// The page.
@@ -65,7 +66,17 @@ fn account<'a>(subject: &'a Subject) -> &'a str {
 }
 
 fn cause(subject: &Subject, name: &str, message: String) -> Cause {
-    refusal(&ENTRY, name, message).evidence(subject.object(), "spec.template.spec.serviceAccountName", account(subject))
+    let (namespace, short) = name.split_once('/').unwrap_or((&subject.ds.metadata.namespace, name));
+    let cause = refusal(&ENTRY, name, message).evidence(subject.object(), "spec.template.spec.serviceAccountName", account(subject));
+    if exists(subject, namespace, short) {
+        return cause;
+    }
+    cause.remedy(Remedy {
+        title: "create it, with the roles that it needs".into(),
+        kind: RemedyKind::Node,
+        command: Some(command(["kubectl", "-n", namespace, "create", "serviceaccount", short])),
+        effect: None,
+    })
 }
 
 #[cfg(test)]

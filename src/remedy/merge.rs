@@ -1,0 +1,388 @@
+//! Patches of a DaemonSet as users write them: strategic merge, JSON merge (RFC 7386), JSON patch
+//! (RFC 6902).
+//!
+//! Upstream: `StrategicMergePatch` of `k8s.io/apimachinery/pkg/util/strategicpatch/patch.go` and the
+//! `patchMergeKey` tags of `k8s.io/api` `core/v1` (v0.37.2).
+
+use serde_json::{Map, Value, json};
+
+use super::patch::{PatchError, apply};
+use crate::model::daemon_set::DaemonSet;
+use crate::model::strict;
+
+/// How a patch is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// kubectl's default: lists of named things are merged by name.
+    Strategic,
+    /// Lists are replaced.
+    Merge,
+    /// A list of operations.
+    Json,
+}
+
+/// A patch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Patch {
+    kind: Kind,
+    value: Value,
+}
+
+/// Lists of objects that are merged, with the field that names an element.
+const MERGE_KEYS: &[(&str, &str)] = &[
+    ("conditions", "type"),
+    ("containers", "name"),
+    ("env", "name"),
+    ("ephemeralContainers", "name"),
+    ("hostAliases", "ip"),
+    ("imagePullSecrets", "name"),
+    ("initContainers", "name"),
+    ("ownerReferences", "uid"),
+    ("ports", "containerPort"),
+    ("resourceClaims", "name"),
+    ("schedulingGates", "name"),
+    ("topologySpreadConstraints", "topologyKey"),
+    ("volumeDevices", "devicePath"),
+    ("volumeMounts", "mountPath"),
+    ("volumes", "name"),
+];
+
+/// Fields of a template that are never held, or not in full: a patch may name what is not there.
+const NOT_HELD: &[&str] = &[
+    "annotations",
+    "args",
+    "automountServiceAccountToken",
+    "command",
+    "dnsConfig",
+    "dnsPolicy",
+    "enableServiceLinks",
+    "env",
+    "envFrom",
+    "fsGroup",
+    "fsGroupChangePolicy",
+    "hostAliases",
+    "hostname",
+    "httpGet",
+    "httpHeaders",
+    "lifecycle",
+    "livenessProbe",
+    "managedFields",
+    "readOnlyRootFilesystem",
+    "readinessProbe",
+    "resizePolicy",
+    "runAsGroup",
+    "setHostnameAsFQDN",
+    "shareProcessNamespace",
+    "startupProbe",
+    "stdin",
+    "stdinOnce",
+    "subdomain",
+    "supplementalGroups",
+    "supplementalGroupsPolicy",
+    "terminationMessagePath",
+    "terminationMessagePolicy",
+    "tty",
+    "volumeDevices",
+    "volumeMounts",
+    "workingDir",
+];
+
+/// What a patch makes of a DaemonSet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Patched {
+    /// The DaemonSet after it.
+    pub daemon_set: DaemonSet,
+    /// Its pods are replaced: the template differs, or the patch touches a part of it that is not held.
+    pub replaces_pods: bool,
+}
+
+impl Patch {
+    /// Reads a patch, JSON or YAML. Without `kind` a list is a JSON patch and an object a strategic
+    /// merge.
+    ///
+    /// # Errors
+    /// In one line, if it is none.
+    pub fn parse(text: &str, kind: Option<Kind>) -> Result<Patch, String> {
+        let value: Value = yaml_serde::from_str(text).map_err(|e| format!("is neither JSON nor YAML: {e}"))?;
+        let kind = kind.unwrap_or(if value.is_array() { Kind::Json } else { Kind::Strategic });
+        match (kind, &value) {
+            (Kind::Json, Value::Array(operations)) => {
+                for operation in operations {
+                    let text = |key: &str| operation[key].as_str().unwrap_or_default();
+                    let needs_value = matches!(text("op"), "add" | "replace" | "test") && operation.get("value").is_none();
+                    if !matches!(text("op"), "add" | "replace" | "remove" | "test" | "move" | "copy") {
+                        return Err(format!("operation {operation}: op is one of add, replace, remove, test, move and copy"));
+                    } else if !text("path").starts_with('/') || needs_value {
+                        return Err(format!("operation {operation}: needs a path such as /spec/template, and a value"));
+                    }
+                }
+            }
+            (Kind::Json, _) => return Err("a JSON patch is a list of operations".into()),
+            (_, Value::Object(map)) if !map.is_empty() => {}
+            (_, Value::Null | Value::Object(_)) => return Err("is empty".into()),
+            _ => return Err("is no object: a patch has the fields of a DaemonSet, such as spec: {template: ...}".into()),
+        }
+        Ok(Patch { kind, value })
+    }
+
+    /// The DaemonSet with the patch applied.
+    ///
+    /// # Errors
+    /// If that cannot be done, or what comes of it is no DaemonSet.
+    pub fn apply(&self, ds: &DaemonSet) -> Result<Patched, PatchError> {
+        let wrong = |e: String| PatchError::Result(e);
+        let mut value = serde_json::to_value(ds).map_err(|e| wrong(e.to_string()))?;
+        fill_empty(&mut value);
+        let before: DaemonSet = serde_json::from_value(value.clone()).map_err(|e| wrong(e.to_string()))?;
+        let mut beside = false;
+        match (self.kind, &self.value) {
+            (Kind::Json, Value::Array(operations)) => {
+                for operation in operations {
+                    let known = apply(&mut value, operation);
+                    let path = operation["path"].as_str().unwrap_or_default();
+                    if path.split('/').any(|part| NOT_HELD.contains(&part)) {
+                        beside |= path.starts_with("/spec/template/");
+                    } else {
+                        known?;
+                    }
+                }
+            }
+            (Kind::Merge, patch) => json_merge(&mut value, patch),
+            (_, patch) => strategic_merge(&mut value, patch).map_err(wrong)?,
+        }
+        if self.kind != Kind::Json {
+            beside = self.value.pointer("/spec/template").is_some_and(names_what_is_not_held);
+        }
+        if let Some(field) = strict::unknown_fields(&value).first() {
+            return Err(wrong(format!("unknown field {field}")));
+        }
+        let after: DaemonSet = strict::daemon_set(value).map_err(wrong)?;
+        let same = |a: &DaemonSet, b: &DaemonSet| {
+            a.metadata.name == b.metadata.name && a.metadata.namespace == b.metadata.namespace && a.metadata.uid == b.metadata.uid
+        };
+        if !same(&after, ds) {
+            return Err(wrong("a patch cannot change name, namespace or uid".into()));
+        }
+        let replaces_pods = beside || after.spec.template != before.spec.template;
+        Ok(Patched { daemon_set: after, replaces_pods })
+    }
+}
+
+/// Objects that the API server always writes, be they empty.
+fn fill_empty(value: &mut Value) {
+    let Some(spec) = value.pointer_mut("/spec/template/spec").and_then(Value::as_object_mut) else { return };
+    spec.entry("securityContext").or_insert_with(|| json!({}));
+    for list in ["containers", "initContainers"] {
+        for container in spec.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Some(container) = container.as_object_mut() {
+                container.entry("resources").or_insert_with(|| json!({}));
+            }
+        }
+    }
+}
+
+fn names_what_is_not_held(patch: &Value) -> bool {
+    match patch {
+        Value::Object(map) => map.iter().any(|(key, value)| NOT_HELD.contains(&key.as_str()) || names_what_is_not_held(value)),
+        Value::Array(list) => list.iter().any(names_what_is_not_held),
+        _ => false,
+    }
+}
+
+/// RFC 7386.
+fn json_merge(target: &mut Value, patch: &Value) {
+    let Value::Object(patch) = patch else {
+        *target = patch.clone();
+        return;
+    };
+    if !target.is_object() {
+        *target = json!({});
+    }
+    let Value::Object(target) = target else { return };
+    for (key, value) in patch {
+        if value.is_null() {
+            target.remove(key);
+        } else {
+            json_merge(target.entry(key.clone()).or_insert(Value::Null), value);
+        }
+    }
+}
+
+/// Upstream's merge with its directives.
+fn strategic_merge(target: &mut Value, patch: &Value) -> Result<(), String> {
+    let Value::Object(patch) = patch else {
+        *target = patch.clone();
+        return Ok(());
+    };
+    match patch.get("$patch").map(|d| d.as_str().unwrap_or_default()) {
+        None | Some("merge") => {}
+        Some("replace") => {
+            *target = without_directives(patch);
+            return Ok(());
+        }
+        Some("delete") => {
+            *target = json!({});
+            return Ok(());
+        }
+        Some(other) => return Err(format!("$patch: {other:?} is not merge, replace or delete")),
+    }
+    if !target.is_object() {
+        *target = json!({});
+    }
+    let Value::Object(target) = target else { return Ok(()) };
+    if let Some(Value::Array(keep)) = patch.get("$retainKeys") {
+        target.retain(|key, _| keep.iter().any(|k| k == key));
+    }
+    for (key, value) in patch {
+        if let Some(list) = key.strip_prefix("$deleteFromPrimitiveList/") {
+            let gone = value.as_array().ok_or_else(|| format!("{key} is no list"))?;
+            target.get_mut(list).and_then(Value::as_array_mut).into_iter().for_each(|l| l.retain(|v| !gone.contains(v)));
+        } else if key.starts_with("$setElementOrder/") || matches!(key.as_str(), "$patch" | "$retainKeys") {
+        } else if key.starts_with('$') {
+            return Err(format!("directive {key} is not known"));
+        } else if value.is_null() || value.get("$patch").is_some_and(|d| d == "delete") {
+            target.remove(key);
+        } else if let Value::Array(elements) = value {
+            merge_list(target, key, elements)?;
+        } else {
+            strategic_merge(target.entry(key.clone()).or_insert(Value::Null), value)?;
+        }
+    }
+    Ok(())
+}
+
+fn merge_list(target: &mut Map<String, Value>, field: &str, elements: &[Value]) -> Result<(), String> {
+    let there = target.entry(field.to_string()).or_insert_with(|| json!([]));
+    let own = std::mem::take(there).as_array().cloned().unwrap_or_default();
+    let replaces = elements.iter().any(|e| e["$patch"] == "replace");
+    let Some((_, key)) = MERGE_KEYS.iter().find(|(name, _)| *name == field).filter(|_| !replaces) else {
+        *there = if field == "finalizers" {
+            let fresh: Vec<Value> = elements.iter().filter(|e| !own.contains(e)).cloned().collect();
+            own.into_iter().chain(fresh).collect()
+        } else {
+            elements.iter().filter(|e| e["$patch"] != "replace").map(|e| e.as_object().map_or(e.clone(), without_directives)).collect()
+        };
+        return Ok(());
+    };
+    let mut merged = own;
+    for element in elements {
+        let name = element.get(key).filter(|_| element.is_object()).ok_or_else(|| format!("{field}: an element has no {key}"))?;
+        let at = merged.iter().position(|e| e[key] == *name);
+        match (element["$patch"].as_str(), at) {
+            (Some("delete"), Some(at)) => drop(merged.remove(at)),
+            (Some("delete"), None) => {}
+            (_, Some(at)) => merged.get_mut(at).map_or(Ok(()), |own| strategic_merge(own, element))?,
+            (_, None) => {
+                let mut fresh = json!({});
+                strategic_merge(&mut fresh, element)?;
+                merged.push(fresh);
+            }
+        }
+    }
+    *there = Value::Array(merged);
+    Ok(())
+}
+
+fn without_directives(map: &Map<String, Value>) -> Value {
+    map.iter().filter(|(key, _)| !key.starts_with('$')).map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ds() -> DaemonSet {
+        serde_json::from_value(json!({
+            "metadata": {"name": "a", "namespace": "x", "uid": "u"},
+            "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": {"metadata": {"labels": {"app": "a"}}, "spec": {
+                "nodeSelector": {"pool": "a", "disk": "ssd"},
+                "tolerations": [{"key": "k", "operator": "Exists"}],
+                "containers": [
+                    {"name": "c", "image": "c:1", "ports": [{"containerPort": 80, "hostPort": 80}], "resources": {"requests": {"cpu": "1"}}},
+                    {"name": "d", "image": "d:1"}]}}}
+        }))
+        .unwrap()
+    }
+
+    /// The template's spec after a patch, as far as `at` points.
+    fn after(text: &str, kind: Option<Kind>, at: &str) -> Value {
+        let patched = Patch::parse(text, kind).unwrap().apply(&ds()).unwrap().daemon_set;
+        serde_json::to_value(&patched.spec.template.spec).unwrap().pointer(at).cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn each_kind_of_patch() {
+        let spec = |body: &str| format!("spec: {{template: {{spec: {body}}}}}");
+        for (text, kind, at, want) in [
+            (spec("{nodeSelector: {pool: b}}"), None, "/nodeSelector", json!({"pool": "b", "disk": "ssd"})),
+            (spec("{nodeSelector: {pool: null}}"), None, "/nodeSelector", json!({"disk": "ssd"})),
+            (spec("{nodeSelector: {$patch: replace, zone: z}}"), None, "/nodeSelector", json!({"zone": "z"})),
+            (spec("{nodeSelector: {$patch: delete}}"), None, "/nodeSelector", Value::Null),
+            (spec("{nodeSelector: {$retainKeys: [pool], pool: b}}"), None, "/nodeSelector", json!({"pool": "b"})),
+            (spec("{tolerations: [{operator: Exists}]}"), None, "/tolerations", json!([{"operator": "Exists"}])),
+            (spec("{containers: [{name: c, image: 'c:2'}]}"), None, "/containers/0/image", json!("c:2")),
+            (spec("{containers: [{name: c, image: 'c:2'}]}"), None, "/containers/0/ports/0/hostPort", json!(80)),
+            (spec("{containers: [{name: c, ports: [{containerPort: 80, hostPort: 81}]}]}"), None, "/containers/0/ports/0/hostPort", json!(81)),
+            (spec("{containers: [{name: c, ports: [{containerPort: 81}]}]}"), None, "/containers/0/ports/1/containerPort", json!(81)),
+            (spec("{containers: [{name: c, $patch: delete}]}"), None, "/containers/0/name", json!("d")),
+            (spec("{containers: [{name: e, image: 'e:1'}]}"), None, "/containers/2/image", json!("e:1")),
+            (spec("{containers: [{name: c, image: 'c:2'}]}"), Some(Kind::Merge), "/containers", json!([{"name": "c", "image": "c:2"}])),
+            (spec("{nodeSelector: {pool: null}}"), Some(Kind::Merge), "/nodeSelector", json!({"disk": "ssd"})),
+            (r#"[{"op":"replace","path":"/spec/template/spec/nodeSelector/pool","value":"b"}]"#.into(), None, "/nodeSelector/pool", json!("b")),
+            (
+                r#"[{"op":"test","path":"/spec/template/spec/nodeSelector/pool","value":"a"},{"op":"move","from":"/spec/template/spec/nodeSelector/pool","path":"/spec/template/spec/nodeSelector/x"}]"#.into(),
+                None,
+                "/nodeSelector",
+                json!({"disk": "ssd", "x": "a"}),
+            ),
+            (
+                r#"[{"op":"add","path":"/spec/template/spec/containers/1/resources/limits","value":{"cpu":"2"}}]"#.into(),
+                None,
+                "/containers/1/resources/limits/cpu",
+                json!("2"),
+            ),
+        ] {
+            assert_eq!(after(&text, kind, at), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_it_does_to_pods() {
+        for (text, replaces) in [
+            ("spec: {minReadySeconds: 5}", false),
+            ("spec: {updateStrategy: {type: OnDelete}}", false),
+            ("spec: {template: {spec: {hostNetwork: true}}}", true),
+            ("spec: {template: {spec: {nodeSelector: {pool: a}}}}", false),
+            ("spec: {template: {spec: {containers: [{name: c, args: [--x]}]}}}", true),
+            (r#"[{"op":"replace","path":"/spec/template/spec/containers/0/args/0","value":"--x"}]"#, true),
+        ] {
+            assert_eq!(Patch::parse(text, None).unwrap().apply(&ds()).unwrap().replaces_pods, replaces, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_patch_is_one_clear_line() {
+        for (text, kind, want) in [
+            ("", None, "is empty"),
+            ("{}", None, "is empty"),
+            ("word", None, "is no object"),
+            ("a: [", None, "is neither JSON nor YAML"),
+            ("spec: {}", Some(Kind::Json), "a JSON patch is a list"),
+            (r#"[{"op":"put","path":"/a"}]"#, None, "op is one of"),
+            (r#"[{"op":"add","path":"/a"}]"#, None, "needs a path"),
+            (r#"[{"op":"remove","path":"/spec/nothing"}]"#, None, "/spec/nothing is not there"),
+            (r#"[{"op":"test","path":"/spec/template/spec/nodeSelector/pool","value":"z"}]"#, None, "is not as the test wants it"),
+            ("spec: {template: {spec: {tolerationz: []}}}", None, "unknown field spec.template.spec.tolerationz"),
+            ("spec: {template: {spec: {hostNetwork: maybe}}}", None, "spec.template.spec.hostNetwork"),
+            ("spec: {template: {spec: {containers: [{image: x}]}}}", None, "containers: an element has no name"),
+            ("spec: {$bogus: 1}", None, "directive $bogus"),
+            ("metadata: {name: b}", None, "cannot change name"),
+        ] {
+            let said = match Patch::parse(text, kind) {
+                Err(e) => e,
+                Ok(patch) => patch.apply(&ds()).unwrap_err().to_string(),
+            };
+            assert!(said.contains(want) && !said.contains('\n'), "{text}: {said}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Lists of a live cluster put together, and what they are asked for by.
+
+use crate::model::object::{LabelSelector, Object};
+use crate::model::snapshot::Listed;
+
+/// A list that only adds to an answer: one that may not be read is no gap in it.
+pub fn welcome<T>(mut list: Listed<T>) -> Listed<T> {
+    if let Some(gap) = &mut list.gap {
+        gap.verb = String::new();
+    }
+    list
+}
+
+/// All of them; a gap in one is a gap.
+pub fn merged<T>(lists: Vec<Listed<T>>) -> Listed<T> {
+    let mut all = Listed::default();
+    for list in lists {
+        all.items.extend(list.items);
+        all.gap = all.gap.or(list.gap);
+    }
+    all
+}
+
+/// Of objects that were read twice the first.
+pub fn each_once<T: Object>(mut list: Listed<T>) -> Listed<T> {
+    let mut seen = std::collections::HashSet::with_capacity(list.items.len());
+    let mut twice = Vec::new();
+    for (i, item) in list.items.iter().enumerate() {
+        if !seen.insert((item.meta().namespace.as_str(), item.meta().name.as_str())) {
+            twice.push(i);
+        }
+    }
+    let mut twice = twice.into_iter().peekable();
+    let mut i = 0;
+    list.items.retain(|_| {
+        i += 1;
+        twice.next_if_eq(&(i - 1)).is_none()
+    });
+    list
+}
+
+/// A selector as the API's `labelSelector` takes it; one that selects everything is empty.
+pub fn selector_text(selector: Option<&LabelSelector>) -> String {
+    let Some(selector) = selector else { return String::new() };
+    let labels = selector.match_labels.iter().map(|(key, value)| format!("{key}={value}"));
+    let expressions = selector.match_expressions.iter().map(|r| match r.operator.as_str() {
+        "In" => format!("{} in ({})", r.key, r.values.join(",")),
+        "NotIn" => format!("{} notin ({})", r.key, r.values.join(",")),
+        "DoesNotExist" => format!("!{}", r.key),
+        _ => r.key.clone(),
+    });
+    labels.chain(expressions).collect::<Vec<_>>().join(",")
+}
