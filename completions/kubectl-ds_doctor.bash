@@ -23,7 +23,7 @@ _kubectl__ds_doctor() {
 
     case "${cmd}" in
         kubectl__ds_doctor)
-            opts="-n -A -l -o -w -s -h -V --namespace --all-namespaces --selector --node --snapshot --server-version --save-snapshot --now --output --color --ascii --watch --wait --timeout --explain --lint --fail-on --kubeconfig --context --cluster --user --server --token --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --deadline --help --version"
+            opts="-n -A -l -f -o -w -s -h -V --namespace --all-namespaces --selector --node --snapshot --server-version --save-snapshot --filename --dry-run --what-if --patch-type --now --output --color --ascii --watch --wait --timeout --explain --lint --fail-on --kubeconfig --context --cluster --user --server --token --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --deadline --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -59,6 +59,26 @@ _kubectl__ds_doctor() {
                     ;;
                 --save-snapshot)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dry-run)
+                    COMPREPLY=($(compgen -W "none server" -- "${cur}"))
+                    return 0
+                    ;;
+                --what-if)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --patch-type)
+                    COMPREPLY=($(compgen -W "strategic merge json" -- "${cur}"))
                     return 0
                     ;;
                 --now)

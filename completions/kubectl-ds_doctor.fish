@@ -4,6 +4,13 @@ complete -c kubectl-ds_doctor -l node -d 'Only this node, with every check on it
 complete -c kubectl-ds_doctor -l snapshot -d 'A saved cluster instead of a live one: a file, a directory, or - for standard input (repeatable); made by: kubectl get ds,pods,nodes,controllerrevisions,events -A -o yaml' -r -F
 complete -c kubectl-ds_doctor -l server-version -d 'The Kubernetes version whose rules apply, such as v1.34 [default: the cluster\'s]' -r
 complete -c kubectl-ds_doctor -l save-snapshot -d 'Write what was read to a file, to attach or to replay with --snapshot: only the fields used, no environment values, no secrets; .gz and .zst are packed' -r -F
+complete -c kubectl-ds_doctor -s f -l filename -d 'Judge a manifest that is not applied, on that cluster: where its pods would run, wait, be refused; a file, a directory, or - for standard input (repeatable). Nothing is created' -r -F
+complete -c kubectl-ds_doctor -l dry-run -d 'With -f, have the API server check the DaemonSet and a pod of it, too: none or server' -r -f -a "none\t''
+server\t''"
+complete -c kubectl-ds_doctor -l what-if -d 'Judge the DaemonSet as a patch would make it, against what it is: a file, - for standard input, or the patch itself' -r
+complete -c kubectl-ds_doctor -l patch-type -d 'How that patch is meant [default: json for a list, else strategic]' -r -f -a "strategic\t''
+merge\t''
+json\t''"
 complete -c kubectl-ds_doctor -l now -d 'The moment that ages are counted to, in RFC 3339' -r
 complete -c kubectl-ds_doctor -s o -l output -d 'How to write the report' -r -f -a "text\t'For people'
 wide\t'Every node and check as a matrix'

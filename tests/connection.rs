@@ -92,6 +92,7 @@ fn certificates() {
     let ca = ours.file.path().to_str().unwrap();
     let other = theirs.file.path().to_str().unwrap();
     // The server's host name and years, flags, and what is said; nothing if it is trusted.
+    #[allow(clippy::type_complexity)] // a table
     let table: [(&str, (i32, i32), Vec<&str>, &str); 9] = [
         ("127.0.0.1", NOW, vec!["--certificate-authority", ca], ""),
         ("127.0.0.1", NOW, vec!["--certificate-authority", other], "UnknownIssuer"),

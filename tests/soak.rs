@@ -177,7 +177,7 @@ fn watching_costs_the_same_for_ever() {
         if made[i] == next {
             continue;
         }
-        let fails = roll / 7 % 20 == 0;
+        let fails = (roll / 7).is_multiple_of(20);
         if fails {
             // The server fails while the cluster goes on.
             let acts = [Act::Refuse(503), Act::Half(usize::MAX), Act::Raw("text/html", "<html>"), Act::Silent];

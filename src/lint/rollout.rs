@@ -95,7 +95,8 @@ pub fn foreign_pods(subject: &Subject) -> Option<Found> {
     let meta = &subject.ds.metadata;
     let selector = subject.ds.spec.selector.as_ref().filter(|s| !is_empty(s))?;
     let foreign = |p: &&Pod| p.metadata.namespace == meta.namespace && !owns(subject.ds, p) && selects(selector, &p.metadata.labels);
-    let pods: Vec<&Pod> = subject.snapshot.pods.iter().filter(foreign).collect();
+    let mut pods: Vec<&Pod> = subject.snapshot.pods.iter().filter(foreign).collect();
+    pods.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
     let first = pods.first()?;
     let owner = |p: &&Pod| p.metadata.controller().map_or("nobody".to_string(), |o| format!("{} {}", o.kind, o.name));
     let owners: BTreeSet<String> = pods.iter().map(owner).collect();
@@ -116,8 +117,9 @@ pub fn foreign_pods(subject: &Subject) -> Option<Found> {
 pub fn duplicate_revisions(subject: &Subject) -> Option<Found> {
     let current = subject.hash.and_then(|hash| revision::find(subject, hash)).filter(|r| !r.data.0.is_null())?;
     let own = subject.snapshot.controller_revisions.iter().filter(|r| owns_revision(subject.ds, r));
-    let same: Vec<&str> =
+    let mut same: Vec<&str> =
         own.filter(|r| r.metadata.name != current.metadata.name && r.data == current.data).map(|r| r.metadata.name.as_str()).collect();
+    same.sort_unstable();
     if same.is_empty() {
         return None;
     }
@@ -139,13 +141,14 @@ pub fn duplicate_revisions(subject: &Subject) -> Option<Found> {
 pub fn orphaned_revisions(subject: &Subject) -> Option<Found> {
     let meta = &subject.ds.metadata;
     let selector = subject.ds.spec.selector.as_ref()?;
-    let orphans: Vec<&str> = subject
+    let mut orphans: Vec<&str> = subject
         .snapshot
         .controller_revisions
         .iter()
         .filter(|r| r.metadata.namespace == meta.namespace && r.metadata.controller().is_none() && selects(selector, &r.metadata.labels))
         .map(|r| r.metadata.name.as_str())
         .collect();
+    orphans.sort_unstable();
     if orphans.is_empty() {
         return None;
     }

@@ -76,7 +76,18 @@ objects!(DaemonSet, ControllerRevision);
 pub struct RevisionData(pub serde_json::Value);
 
 /// Keys whose values may be secret.
-const SECRET_KEYS: [&str; 4] = ["command", "args", "annotations", "httpHeaders"];
+const SECRET_KEYS: [&str; 10] = [
+    "command",
+    "args",
+    "annotations",
+    "httpHeaders",
+    "workingDir",
+    "subPathExpr",
+    "dnsConfig",
+    "hostAliases",
+    "volumeAttributes",
+    "options",
+];
 
 impl RevisionData {
     /// Takes a raw patch, blotting out what may be secret; equal secrets stay equal, different

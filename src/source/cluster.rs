@@ -20,7 +20,7 @@ use super::access::{Access, Connection, connect};
 use super::api::{Api, ApiError, Ask, Raw, Transport, escape, not_json};
 use super::failure::Failure;
 use super::ingest::{Ingested, accept};
-use super::lists::{each_once, merged, selector_text, welcome};
+use super::lists::{each_once, gap, merged, path, selector_text, unread, welcome};
 use super::progress::Progress;
 use super::slim::{Focus, Slimmer};
 use crate::model::daemon_set::DaemonSet;
@@ -28,7 +28,7 @@ use crate::model::event::Event;
 use crate::model::node::Node;
 use crate::model::pod::Pod;
 use crate::model::policy::*;
-use crate::model::snapshot::{Gap, Listed, Objects, Snapshot};
+use crate::model::snapshot::{Listed, Objects, Snapshot};
 use crate::model::time::Time;
 use crate::model::version::NEWEST;
 use crate::plan::{Group, Needs, plan, plan_for_all};
@@ -146,36 +146,6 @@ struct Reader<'a> {
 /// An API type that can be read.
 trait Kind: Message + Default + DeserializeOwned + Ingested {}
 impl<T: Message + Default + DeserializeOwned + Ingested> Kind for T {}
-
-/// `/apis/GROUP/v1[/namespaces/NS]/PLURAL` of a resource as RBAC names it.
-fn path(resource: &str, namespace: Option<&str>) -> String {
-    let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));
-    let mut path = if group.is_empty() { "/api/v1".to_string() } else { format!("/apis/{group}/v1") };
-    if let Some(namespace) = namespace {
-        path.push_str("/namespaces/");
-        escape(namespace, &mut path);
-    }
-    path.push('/');
-    path.push_str(plural);
-    path
-}
-
-fn gap(verb: &str, resource: &str, namespace: Option<&str>, error: &ApiError) -> Gap {
-    let reason = match error {
-        ApiError::Refused { code: 403, .. } => "forbidden".to_string(),
-        ApiError::Refused { code: 404, .. } => "the server does not serve it".to_string(),
-        other => other.to_string(),
-    };
-    Gap { verb: verb.into(), resource: resource.into(), namespace: namespace.map(str::to_string), reason }
-}
-
-/// A kind that has not been asked for: nothing is known of it, and nothing is amiss.
-fn unread<T>(resource: &str) -> Listed<T> {
-    Listed {
-        items: Vec::new(),
-        gap: Some(Gap { verb: String::new(), resource: resource.into(), namespace: None, reason: "not read".into() }),
-    }
-}
 
 impl Reader<'_> {
     async fn ask<T: Kind>(&self, resource: &'static str, namespace: Option<&str>, ask: Ask) -> Result<Vec<T>, ApiError> {

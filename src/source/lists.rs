@@ -1,7 +1,39 @@
 //! Lists of a live cluster put together, and what they are asked for by.
 
+use super::api::{ApiError, escape};
 use crate::model::object::{LabelSelector, Object};
-use crate::model::snapshot::Listed;
+use crate::model::snapshot::{Gap, Listed};
+
+/// `/apis/GROUP/v1[/namespaces/NS]/PLURAL` of a resource as RBAC names it.
+pub fn path(resource: &str, namespace: Option<&str>) -> String {
+    let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));
+    let mut path = if group.is_empty() { "/api/v1".to_string() } else { format!("/apis/{group}/v1") };
+    if let Some(namespace) = namespace {
+        path.push_str("/namespaces/");
+        escape(namespace, &mut path);
+    }
+    path.push('/');
+    path.push_str(plural);
+    path
+}
+
+/// Why a list or object is not known whole.
+pub fn gap(verb: &str, resource: &str, namespace: Option<&str>, error: &ApiError) -> Gap {
+    let reason = match error {
+        ApiError::Refused { code: 403, .. } => "forbidden".to_string(),
+        ApiError::Refused { code: 404, .. } => "the server does not serve it".to_string(),
+        other => other.to_string(),
+    };
+    Gap { verb: verb.into(), resource: resource.into(), namespace: namespace.map(str::to_string), reason }
+}
+
+/// A kind that has not been asked for: nothing is known of it, and nothing is amiss.
+pub fn unread<T>(resource: &str) -> Listed<T> {
+    Listed {
+        items: Vec::new(),
+        gap: Some(Gap { verb: String::new(), resource: resource.into(), namespace: None, reason: "not read".into() }),
+    }
+}
 
 /// A list that only adds to an answer: one that may not be read is no gap in it.
 pub fn welcome<T>(mut list: Listed<T>) -> Listed<T> {
