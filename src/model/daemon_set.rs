@@ -71,23 +71,12 @@ objects!(DaemonSet, ControllerRevision);
 
 /// The data of a [`ControllerRevision`]: the patch with the pod template.
 ///
-/// Values of environment variables, commands and annotations are blotted out while it is read.
+/// Values of environment variables, commands, annotations and of what drivers of volumes are told are blotted out while it is read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RevisionData(pub serde_json::Value);
 
 /// Keys whose values may be secret.
-const SECRET_KEYS: [&str; 10] = [
-    "command",
-    "args",
-    "annotations",
-    "httpHeaders",
-    "workingDir",
-    "subPathExpr",
-    "dnsConfig",
-    "hostAliases",
-    "volumeAttributes",
-    "options",
-];
+const SECRET_KEYS: [&str; 6] = ["command", "args", "annotations", "httpHeaders", "volumeAttributes", "options"];
 
 impl RevisionData {
     /// Takes a raw patch, blotting out what may be secret; equal secrets stay equal, different

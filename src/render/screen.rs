@@ -6,12 +6,9 @@ use std::io::{self, Write};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::Style;
-use super::layout::{Span, cut, span, wrap};
+use super::layout::{Span, span, wrap};
 use super::palette::Role;
 use super::safe;
-
-/// Bytes of one text that are shown on a screen.
-const LONGEST: usize = 4096;
 
 /// Writes lines for a terminal.
 pub struct Screen<'a, W: Write> {
@@ -46,10 +43,7 @@ impl<'a, W: Write> Screen<'a, W> {
 
     /// Spans, wrapped; the first line is indented by `first`, the others by `rest`.
     pub fn wrapped(&mut self, first: usize, rest: usize, spans: &[Span]) -> io::Result<()> {
-        // What others wrote may be megabytes; `-o json` has it whole.
-        let ellipsis = if self.style.ascii { "..." } else { "…" };
-        let brief = |text: Cow<str>| if text.len() > LONGEST { cut(&text, LONGEST, ellipsis) } else { text.into_owned() };
-        let safe: Vec<Span> = spans.iter().map(|s| span(s.role, brief(self.safe(&s.text)))).collect();
+        let safe: Vec<Span> = spans.iter().map(|s| span(s.role, self.safe(start(&s.text)))).collect();
         // The first line's indent differs from that of the others: it is wrapped as if blanks led.
         let lead = first.saturating_sub(rest);
         let mut all = vec![span(Role::Plain, " ".repeat(lead))];
@@ -110,6 +104,12 @@ impl<'a, W: Write> Screen<'a, W> {
         }
         writeln!(self.out)
     }
+}
+
+/// What fits on some screens of a text; messages may have megabytes, and `-o json` has them whole.
+fn start(text: &str) -> &str {
+    const LONGEST: usize = 4000;
+    text.char_indices().nth(LONGEST).map_or(text, |(end, _)| text.get(..end).unwrap_or(text))
 }
 
 /// A row of a table.

@@ -34,6 +34,9 @@ use crate::model::version::NEWEST;
 use crate::plan::{Group, Needs, plan, plan_for_all};
 use crate::remedy::merge::Patch;
 
+#[path = "cluster_late.rs"]
+mod late;
+
 /// Nodes whose pods are asked for at once.
 const NODES_AT_ONCE: usize = 16;
 
@@ -372,23 +375,6 @@ impl Reader<'_> {
         }
     }
 
-    /// Nodes that have joined since the nodes were listed: a pod that was listed later is on them.
-    async fn late_nodes(&self, objects: &mut Objects) {
-        if !objects.nodes.is_complete() {
-            return;
-        }
-        let known: BTreeSet<&str> = objects.nodes.iter().map(|n| n.name()).collect();
-        let unknown: BTreeSet<&str> = objects.pods.iter().filter_map(Pod::node_name).filter(|n| !known.contains(n)).collect();
-        let late = if unknown.len() > NODES_AT_ONCE {
-            self.list::<Node>("nodes", None, Ask::default()).await
-        } else {
-            let names: Vec<(Option<&str>, &str)> = unknown.iter().map(|n| (None, *n)).collect();
-            self.get_each("nodes", &names).await
-        };
-        let joined: Vec<Node> = late.items.into_iter().filter(|n| unknown.contains(n.name())).collect();
-        objects.nodes.items.extend(joined);
-    }
-
     /// The events about one object, or about all of a kind in the namespace.
     async fn events(&self, kind: &str, namespace: &str, name: Option<&str>) -> Listed<Event> {
         let mut fields = format!("involvedObject.kind={kind}");
@@ -478,14 +464,6 @@ impl Reader<'_> {
         if let Some(gap) = refused.filter(|g| !snapshot.other_gaps.contains(g)) {
             snapshot.other_gaps.push(gap);
         }
-    }
-
-    async fn pod_events(&self, pods: &BTreeSet<(String, String)>) -> Listed<Event> {
-        if pods.len() <= PODS_ONE_BY_ONE {
-            return merged(join_all(pods.iter().map(|(ns, name)| self.events("Pod", ns, Some(name)))).await);
-        }
-        let namespaces: BTreeSet<&str> = pods.iter().map(|(ns, _)| ns.as_str()).collect();
-        merged(join_all(namespaces.into_iter().map(|ns| self.events("Pod", ns, None))).await)
     }
 
     async fn leases(&self, needs: &Needs) -> Listed<Lease> {

@@ -269,6 +269,29 @@ impl Ingested for Lease {
     }
 }
 
+/// The URL of a webhook without user, password and query.
+fn bare(url: &mut Option<String>) {
+    if let Some(url) = url {
+        let plain = url.split(['?', '#']).next().unwrap_or_default();
+        *url = match plain.split_once("://").map(|(scheme, rest)| (scheme, rest.split_once('/').unwrap_or((rest, "")))) {
+            Some((scheme, (host, path))) => format!("{scheme}://{}/{path}", host.rsplit('@').next().unwrap_or_default()),
+            None => String::new(),
+        };
+    }
+}
+
+macro_rules! webhooks {
+    ($($ty:ty),*) => { $( impl Ingested for $ty {
+        fn slim(&mut self, _slimmer: &mut Slimmer) -> bool {
+            keep(&mut self.metadata.annotations, Self::ANNOTATIONS);
+            self.webhooks.iter_mut().for_each(|w| bare(&mut w.client_config.url));
+            true
+        }
+    } )* };
+}
+
+webhooks!(ValidatingWebhookConfiguration, MutatingWebhookConfiguration);
+
 macro_rules! as_they_are {
     ($($ty:ty),* $(,)?) => { $( impl Ingested for $ty {} )* };
 }
@@ -287,8 +310,6 @@ as_they_are!(
     DeviceClass,
     ResourceSlice,
     DeviceTaintRule,
-    ValidatingWebhookConfiguration,
-    MutatingWebhookConfiguration,
     Service,
     EndpointSlice,
 );

@@ -103,6 +103,9 @@ impl Pieces<'_> {
         {
             return Ok(1);
         }
+        if is_too_deep(text) {
+            return Err(ReadError::TooLarge { path: self.path.into(), what: "brackets are nested more than 10,000 deep".into() });
+        }
         let value = yaml_value(text).map_err(|e| self.yaml_syntax(text, line(), &e))?;
         self.value(&value, of, 0)
     }
@@ -195,6 +198,19 @@ impl Pieces<'_> {
         };
         self.syntax("YAML", line + down.saturating_sub(1), column, message)
     }
+}
+
+/// True if so many brackets are open that the parser, whose time grows with their square, would take minutes.
+fn is_too_deep(text: &str) -> bool {
+    let mut open = 0_usize;
+    text.bytes().any(|b| {
+        match b {
+            b'[' | b'{' => open += 1,
+            b']' | b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        open > 10_000
+    })
 }
 
 fn yaml_value(text: &str) -> Result<Value, yaml_serde::Error> {

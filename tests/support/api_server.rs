@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 /// What the server does with a request.
 #[derive(Clone, Debug)]
+#[allow(dead_code)] // each test binary uses its own part
 pub enum Act {
     /// Answers as the API would.
     Serve,
