@@ -189,11 +189,7 @@ pub fn diagnose(snapshot: &Snapshot, ds: &DaemonSet, options: &Options) -> Repor
 
     let correlations = rollout::correlation::correlate(&subject, &mut nodes);
 
-    causes.sort_by(|a, b| a.order().cmp(&b.order()));
-    for node in &mut nodes {
-        node.causes.sort_by(|a, b| a.order().cmp(&b.order()));
-        node.causes.dedup_by(|a, b| a.order() == b.order());
-    }
+    put_in_order(&mut causes, &mut nodes);
     if !options.without_remedies {
         crate::remedy::propose(&subject, &mut nodes);
     }
@@ -207,14 +203,7 @@ pub fn diagnose(snapshot: &Snapshot, ds: &DaemonSet, options: &Options) -> Repor
         kind: "DaemonSetReport",
         now: snapshot.now,
         server_version: snapshot.version_text.clone().unwrap_or_else(|| snapshot.version.to_string()),
-        daemon_set: DaemonSetSummary {
-            namespace: ds.metadata.namespace.clone(),
-            name: ds.metadata.name.clone(),
-            generation: ds.metadata.generation,
-            node_selector: ds.spec.template.spec.node_selector.clone(),
-            status: StatusCounters { observed_generation: ds.status.observed_generation, counters: Counters::from(&ds.status) },
-            recount: counters,
-        },
+        daemon_set: about(ds, counters),
         preflight: None,
         summary,
         rollout,
@@ -223,6 +212,27 @@ pub fn diagnose(snapshot: &Snapshot, ds: &DaemonSet, options: &Options) -> Repor
         advice,
         nodes,
         missing,
+    }
+}
+
+/// Orders the causes of the whole and of each node, and says none of a node twice.
+pub fn put_in_order(causes: &mut [Cause], nodes: &mut [NodeReport]) {
+    causes.sort_by(|a, b| a.order().cmp(&b.order()));
+    for node in nodes {
+        node.causes.sort_by(|a, b| a.order().cmp(&b.order()));
+        node.causes.dedup_by(|a, b| a.order() == b.order());
+    }
+}
+
+/// The DaemonSet as the report has it, with the recount of its status.
+pub fn about(ds: &DaemonSet, recount: Counters) -> DaemonSetSummary {
+    DaemonSetSummary {
+        namespace: ds.metadata.namespace.clone(),
+        name: ds.metadata.name.clone(),
+        generation: ds.metadata.generation,
+        node_selector: ds.spec.template.spec.node_selector.clone(),
+        status: StatusCounters { observed_generation: ds.status.observed_generation, counters: Counters::from(&ds.status) },
+        recount,
     }
 }
 

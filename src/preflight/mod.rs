@@ -24,7 +24,7 @@ use crate::model::pod::{Pod, PodSpec};
 use crate::model::snapshot::{Gap, Snapshot};
 use crate::model::toleration::daemon_pod_tolerations;
 use crate::remedy::trial::surges;
-use crate::report::{API_VERSION, CheckVerdict, DaemonSetSummary, Missing, NodeReport, Report, State, StatusCounters};
+use crate::report::{API_VERSION, CheckVerdict, Missing, NodeReport, Report, State};
 use crate::rollout;
 use crate::scheduling::nominated_pod;
 use crate::scheduling::preemption::DryRun;
@@ -168,11 +168,7 @@ pub fn foresee(snapshot: &Snapshot, proposed: &Proposed, now: Option<&Report>, o
 
     let mut nodes = judge_nodes(&subject, &decisions, &refusals, proposed);
     nodes.sort_by(|a, b| a.name.cmp(&b.name));
-    causes.sort_by(|a, b| a.order().cmp(&b.order()));
-    for node in &mut nodes {
-        node.causes.sort_by(|a, b| a.order().cmp(&b.order()));
-        node.causes.dedup_by(|a, b| a.order() == b.order());
-    }
+    diagnose::put_in_order(&mut causes, &mut nodes);
     if !options.without_remedies {
         crate::remedy::propose(&subject, &mut nodes);
         nodes.iter_mut().for_each(|node| of_the_file(node, ds, proposed));
@@ -190,14 +186,7 @@ pub fn foresee(snapshot: &Snapshot, proposed: &Proposed, now: Option<&Report>, o
         kind: "DaemonSetReport",
         now: snapshot.now,
         server_version: snapshot.version_text.clone().unwrap_or_else(|| snapshot.version.to_string()),
-        daemon_set: DaemonSetSummary {
-            namespace: ds.metadata.namespace.clone(),
-            name: ds.metadata.name.clone(),
-            generation: ds.metadata.generation,
-            node_selector: ds.spec.template.spec.node_selector.clone(),
-            status: StatusCounters { observed_generation: ds.status.observed_generation, counters: (&ds.status).into() },
-            recount: counters,
-        },
+        daemon_set: diagnose::about(ds, counters),
         preflight: Some(Preflight {
             action: proposed.action,
             source: proposed.source.to_string(),
