@@ -30,6 +30,7 @@ fn rows() -> Vec<Row> {
         list
     };
     let yaml = |value: &serde_json::Value| format!("---\n{}", yaml_serde::to_string(value).unwrap());
+    let document = |text: &str| yaml_serde::to_string(&serde_json::from_str::<serde_json::Value>(text).unwrap()).unwrap();
     vec![
         (
             "kubectl cluster-info dump --output-directory",
@@ -46,6 +47,20 @@ fn rows() -> Vec<Row> {
         (
             "kubectl cluster-info dump",
             vec![("dump.json", [NODES, EVENTS, DAEMON_SETS, PODS].map(pretty).concat() + LOG + LOG)],
+            "1 1 1 1 v1.33",
+        ),
+        (
+            "kubectl cluster-info dump -o yaml",
+            vec![(
+                "dump.yaml",
+                [NODES, EVENTS, DAEMON_SETS].map(document).join("---\n")
+                    + "---\napiVersion: v1\nitems: null\nkind: PodList\nmetadata:\n  resourceVersion: \"1\"\n"
+                    + LOG
+                    + &LOG.replace("{\n====", "- a: &x *x\nno line feed====")
+                    + "---\n"
+                    + &document(PODS)
+                    + LOG,
+            )],
             "1 1 1 1 v1.33",
         ),
         (
@@ -105,6 +120,21 @@ fn reads_the_trees_of_dump_tools() {
             fs::write(path, text).unwrap();
         }
         assert_eq!(read_at(dir.path()).as_ref().map(seen), Ok(want.to_string()), "{tool}");
+    }
+}
+
+#[test]
+fn a_dump_that_breaks_off_in_a_log_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, list, want) in [
+        ("dump.json", NODES, "cut off"),
+        ("dump.yaml", "apiVersion: v1\nkind: NodeList\nitems: []", "4:1: not valid YAML: the log that begins here does not end"),
+    ] {
+        let path = dir.path().join(name);
+        let text = format!("{list}\n{}", LOG.split_once("==== END").unwrap().0);
+        fs::write(&path, text).unwrap();
+        let error = read_at(&path).unwrap_err();
+        assert!(error.contains(want), "{name}: {error}");
     }
 }
 

@@ -136,6 +136,17 @@ impl<R: Read> Window<R> {
     }
 }
 
+/// The beginning of the line that `kubectl cluster-info dump` puts before the log of a container.
+pub const LOG_STARTS: &[u8] = b"==== START logs";
+
+/// How long the log is that a text begins with, up to the end of the line that closes it; `None` if
+/// that is not there yet. What a container writes may lack a line feed at its end.
+pub fn log_end(text: &[u8], ended: bool) -> Option<usize> {
+    let close = memchr::memmem::find(text, b"==== END logs")?;
+    let line = memchr::memchr(b'\n', text.get(close..)?);
+    line.map(|line| close + line + 1).or(ended.then_some(text.len()))
+}
+
 /// How many lines end in a text.
 pub fn lines(bytes: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', bytes).count()

@@ -3,11 +3,7 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use super::cut::{Batch, CutError, Cutter, Of, Piece, Window};
-
-/// Begin and end of the lines that `kubectl cluster-info dump` puts around the log of a container.
-const LOG_STARTS: &[u8] = b"==== START logs";
-const LOG_ENDS: &[u8] = b"==== END logs";
+use super::cut::{Batch, CutError, Cutter, LOG_STARTS, Of, Piece, Window, log_end};
 
 /// Where in the text the next piece is to be found.
 enum State {
@@ -137,11 +133,7 @@ impl<R: Read> JsonCutter<R> {
                 if !rest.starts_with(LOG_STARTS) && !LOG_STARTS.starts_with(rest) {
                     return Err(self.syntax(start, "expected an object or a list"));
                 }
-                let Some(end) = find(rest, LOG_ENDS) else { return Ok(Step::More(start)) };
-                let Some(line) = rest[end..].iter().position(|b| *b == b'\n') else {
-                    return Ok(if self.window.ended() { Step::At(bytes.len()) } else { Step::More(start) });
-                };
-                Ok(Step::At(start + end + line))
+                Ok(log_end(rest, self.window.ended()).map_or(Step::More(start), |len| Step::At(start + len)))
             }
             _ => Err(self.syntax(start, "expected an object or a list")),
         }
@@ -386,8 +378,4 @@ fn skip_blank(bytes: &[u8], at: usize, commas: bool) -> usize {
 fn str_of(value: &[u8]) -> &str {
     let inner = value.strip_prefix(b"\"").and_then(|v| v.strip_suffix(b"\"")).unwrap_or_default();
     std::str::from_utf8(inner).ok().filter(|s| !s.contains('\\')).unwrap_or_default()
-}
-
-fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
-    haystack.windows(needle.len()).position(|w| w == needle)
 }

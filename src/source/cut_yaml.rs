@@ -2,14 +2,15 @@
 //!
 //! A list in block style names its items on lines that begin with `- ` at one depth; each is a
 //! document of its own when that dash is blanked out. Lists in any other style are read whole, and
-//! so are those whose first items use anchors (`&a`) of one another, which no tool writes.
+//! so are those whose first items use anchors (`&a`) of one another, which no tool writes. The logs
+//! that `kubectl cluster-info dump` prints between the lists are passed over.
 
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::cut::{BATCH, Batch, CutError, Cutter, Of, Piece, Window};
+use super::cut::{BATCH, Batch, CutError, Cutter, LOG_STARTS, Of, Piece, Window, log_end};
 
 /// Cuts a stream of YAML.
 pub struct YamlCutter<R> {
@@ -44,7 +45,11 @@ impl<R: Read> Cutter for YamlCutter<R> {
             match next {
                 Some(next) if next >= self.window.bytes.len() && self.window.ended() => return Ok(self.emit(batch, next)),
                 Some(next) => at = next,
-                None if self.window.ended() => return Ok(self.emit(batch, usize::MAX)),
+                None if self.window.ended() => {
+                    // All but a log ends where the text does.
+                    let (line, column) = self.window.place(at);
+                    return Err(CutError::Syntax(line, column, "the log that begins here does not end".into()));
+                }
                 None => {
                     if !batch.pieces.is_empty() && at >= BATCH / 2 {
                         return Ok(self.emit(batch, at));
@@ -75,6 +80,9 @@ impl<R: Read> YamlCutter<R> {
     /// Cuts the document at `at`, or the head of a list; `None` if its end is not in sight.
     fn document(&mut self, at: usize, batch: &mut Batch) -> Option<usize> {
         let bytes = self.window.bytes.as_slice();
+        if let Some(log) = bytes.get(at..).filter(|rest| rest.starts_with(LOG_STARTS)) {
+            return log_end(log, self.window.ended()).map(|len| at + len);
+        }
         let (mut api_version, mut kind) = (None, None);
         let mut plain_head = true;
         for line in Lines::new(bytes, at, self.window.ended()) {
@@ -244,7 +252,7 @@ fn trimmed<'a>(bytes: &'a [u8], line: &Range<usize>) -> &'a [u8] {
 
 /// True for a line that ends a document.
 fn is_boundary(text: &[u8]) -> bool {
-    text == b"---" || text.starts_with(b"--- ") || text == b"..."
+    text == b"---" || text.starts_with(b"--- ") || text == b"..." || text.starts_with(LOG_STARTS)
 }
 
 /// Key and value of a line at depth 0.

@@ -153,8 +153,14 @@ containers:
 		s.daemonSet("agent", "")
 	})
 
-	refused("refused-in-other-words", "CreateFailed", func(s *stage) {
+	refused("priority-of-its-own", "CreatePriorityConflict priority", func(s *stage) {
 		s.daemonSet("agent", "priority: 5")
+	})
+
+	refused("refused-in-other-words", "CreateFailed", func(s *stage) {
+		// No check knows of this annotation: the API server's own words are all there is.
+		s.patch("ServiceAccount", "default", `{"metadata":{"annotations":{"kubernetes.io/enforce-mountable-secrets":"true"}}}`)
+		s.daemonSet("agent", "volumes: [{name: key, secret: {secretName: key}}]")
 	})
 
 	scenario(t, "daemonset-terminating", func(s *stage) {
