@@ -62,9 +62,8 @@ impl Plan {
                 Ok(Plan::Manifests { read, dry_run: *dry_run })
             }
             Some(Proposal::Patch { patch, kind }) => {
-                let inline = patch.trim_start().starts_with(['{', '[']) || patch.contains('\n');
                 let (name, text) = match patch.as_str() {
-                    text if inline => ("the patch".to_string(), text.to_string()),
+                    text if is_inline(text) => ("the patch".to_string(), text.to_string()),
                     "-" => {
                         let mut text = String::new();
                         std::io::stdin().lock().take(16 << 20).read_to_string(&mut text).context("standard input: cannot be read")?;
@@ -142,6 +141,11 @@ impl Plan {
         nodes_are_there(&reports, scope, complete)?;
         Ok(reports)
     }
+}
+
+/// True for a patch itself, in the place of its file's name.
+fn is_inline(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '[']) || text.contains('\n') || (text.contains(": ") && !Path::new(text).exists())
 }
 
 fn item(manifest: Manifest, snapshot: &Snapshot, ask: Option<&Ask>) -> Item {

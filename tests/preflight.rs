@@ -198,8 +198,10 @@ fn what_if() {
     let (code, out, _) = run(nowhere, &[]);
     assert!(code == 0 || code == 1 || code == 3, "{code}");
     assert!(out.contains("would run on none of 12 nodes") && out.contains("loses"), "{out}");
-    let (_, out, _) = run("spec: {minReadySeconds: 30}\n", &[]);
-    assert!(out.contains("its pods stay"), "{out}");
+    for text in ["spec: {minReadySeconds: 30}\n", "spec: {minReadySeconds: 30}"] {
+        let (_, out, err) = run(text, &[]);
+        assert!(out.contains("its pods stay"), "{out}{err}");
+    }
     for (patch, want) in [
         ("{\"spec\": ", "the patch: "),
         ("/no/such/file", "/no/such/file: cannot be read"),

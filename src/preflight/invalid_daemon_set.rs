@@ -68,12 +68,19 @@ pub fn causes(ds: &DaemonSet, before: Option<&DaemonSet>, faults: &[(String, Str
     containers("containers", &spec.containers, &mut add);
     containers("initContainers", &spec.init_containers, &mut add);
     strategy(ds, &mut add);
-    let object = format!("DaemonSet/{}", ds.metadata.full_name());
-    let cause = |(field, words): (String, String)| {
-        let message = format!("the API server would refuse the DaemonSet: {field}: {words}");
-        Cause::new(&ENTRY, &field, message).severity(Severity::Error).evidence(&object, &field, words)
-    };
-    found.into_iter().map(cause).collect()
+    found.into_iter().map(|(field, words)| cause(ds, &field, &words)).collect()
+}
+
+/// What the API server itself has said to a dry run of the DaemonSet, if it is about its fields.
+pub fn from_server(ds: &DaemonSet, text: &str) -> Option<Cause> {
+    let (_, faults) = text.strip_prefix("DaemonSet")?.split_once("\" is invalid: ")?;
+    let (field, words) = faults.trim_start_matches('[').split_once(": ")?;
+    Some(cause(ds, field, words.trim_end_matches(']')))
+}
+
+fn cause(ds: &DaemonSet, field: &str, words: &str) -> Cause {
+    let message = format!("the API server would refuse the DaemonSet: {field}: {words}");
+    Cause::new(&ENTRY, field, message).severity(Severity::Error).evidence(format!("DaemonSet/{}", ds.metadata.full_name()), field, words)
 }
 
 fn containers(list: &str, containers: &[Container], add: &mut impl FnMut(&str, String)) {
@@ -162,5 +169,26 @@ mod tests {
         });
         let found = causes(&other, Some(&ds(|_| ())), &[]);
         assert!(found[0].message.contains("cannot be changed; that of the DaemonSet there is app=a"), "{found:?}");
+    }
+
+    #[test]
+    fn the_servers_own_words() {
+        let ds = ds(|_| ());
+        for (text, want) in [
+            (
+                "DaemonSet.apps \"a\" is invalid: [spec.selector: Required value, spec.template.metadata.labels: Invalid value: {}: x]",
+                Some(("spec.selector", "Required value, spec.template.metadata.labels: Invalid value: {}: x")),
+            ),
+            (
+                "DaemonSet.apps \"a\" is invalid: spec.template.spec.containers[0].name: Invalid value: \"B\"",
+                Some(("spec.template.spec.containers[0].name", "Invalid value: \"B\"")),
+            ),
+            ("Pod \"a\" is invalid: spec.x: y", None),
+            ("admission webhook \"w\" denied the request: no", None),
+        ] {
+            let found = from_server(&ds, text);
+            let seen = found.as_ref().map(|c| (c.detail.as_str(), c.message.rsplit_once(&format!("{}: ", c.detail)).unwrap().1));
+            assert_eq!(seen, want, "{text}");
+        }
     }
 }

@@ -148,7 +148,10 @@ pub fn foresee(snapshot: &Snapshot, proposed: &Proposed, now: Option<&Report>, o
 
     let mut causes = invalid_daemon_set::causes(ds, proposed.before, proposed.faults);
     causes.extend(namespace_missing::cause(snapshot, ds));
-    causes.extend(proposed.server.iter().flat_map(|s| refused(&subject, &s.daemon_set)));
+    for cause in proposed.server.iter().flat_map(|s| refused_itself(&subject, &s.daemon_set)) {
+        causes.retain(|c| (c.code, &c.detail) != (cause.code, &cause.detail));
+        causes.push(cause);
+    }
     let mut refusals = causes.clone();
     refusals.extend(creation::foreseen(&subject));
     refusals.extend(creation::webhook::foreseen(&subject));
@@ -228,6 +231,11 @@ fn after_admission(own: &PodSpec, admitted: &Pod) -> PodSpec {
     spec.affinity = own.affinity.clone();
     spec.node_name = own.node_name.clone();
     spec
+}
+
+fn refused_itself(subject: &Subject, answer: &Answer) -> Vec<Cause> {
+    let invalid = invalid_daemon_set::from_server(subject.ds, &answer.message).filter(|_| answer.allowed == Some(false));
+    invalid.map_or_else(|| refused(subject, answer), |cause| vec![cause])
 }
 
 fn refused(subject: &Subject, answer: &Answer) -> Vec<Cause> {
@@ -349,9 +357,13 @@ fn missing(snapshot: &Snapshot, spec: &PodSpec, proposed: &Proposed) -> Vec<Miss
             none("limitranges", "whether a LimitRange allows the pod cannot be known");
         }
     }
-    for (resource, answer) in proposed.server.iter().flat_map(|s| [("daemonsets.apps", &s.daemon_set), ("pods", &s.pod)]) {
+    let applied = if proposed.before.is_some() { "patch" } else { "create" };
+    for (verb, resource, answer) in
+        proposed.server.iter().flat_map(|s| [(applied, "daemonsets.apps", &s.daemon_set), ("create", "pods", &s.pod)])
+    {
         if answer.allowed.is_none() && !answer.message.is_empty() {
-            let gap = Gap { verb: "create".into(), resource: resource.into(), namespace: None, reason: answer.message.clone() };
+            let namespace = Some(proposed.ds.metadata.namespace.clone());
+            let gap = Gap { verb: verb.into(), resource: resource.into(), namespace, reason: answer.message.clone() };
             missing.push(Missing::new(&gap, "what the API server would say was not told"));
         }
     }

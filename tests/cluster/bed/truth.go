@@ -20,6 +20,9 @@ type Truth struct {
 	Pods map[string][]corev1.Pod
 	// Nodes that exist.
 	Nodes []string
+	// Unasked are nodes to which pods come that the scheduler has not placed: their
+	// DaemonSet's template names the node. They take what others hold already.
+	Unasked map[string]bool
 }
 
 // Truth reads it.
@@ -36,7 +39,16 @@ func (c *Cluster) Truth(ctx context.Context, namespace, name string) (*Truth, er
 	if err != nil {
 		return nil, err
 	}
-	truth := &Truth{DaemonSet: ds, Pods: map[string][]corev1.Pod{}}
+	sets, err := c.Admin.AppsV1().DaemonSets("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	truth := &Truth{DaemonSet: ds, Pods: map[string][]corev1.Pod{}, Unasked: map[string]bool{}}
+	for _, set := range sets.Items {
+		if name := set.Spec.Template.Spec.NodeName; name != "" {
+			truth.Unasked[name] = true
+		}
+	}
 	for _, node := range nodes.Items {
 		truth.Nodes = append(truth.Nodes, node.Name)
 	}
@@ -130,7 +142,7 @@ func (t *Truth) Compare(report *Report, leave Leave) []string {
 			say("node %s: said to be wanted, but the controller made no pod (state %s, causes %v)", node.Name, node.State, node.Causes)
 		}
 		if !leave.Scheduler {
-			for _, difference := range compareScheduling(node, pods) {
+			for _, difference := range compareScheduling(node, pods, t.Unasked[node.Name]) {
 				say("node %s: %s", node.Name, difference)
 			}
 		}
@@ -223,7 +235,7 @@ func Agreed() string {
 // compareScheduling holds the checks on a node against what the scheduler did
 // with the pod there. The scheduler stops at the first plugin that refuses, so
 // its words are those of the first check that fails.
-func compareScheduling(node *NodeReport, pods []corev1.Pod) (wrong []string) {
+func compareScheduling(node *NodeReport, pods []corev1.Pod, unasked bool) (wrong []string) {
 	failing := map[string][]string{}
 	for _, check := range node.Checks {
 		if check.Verdict == "fail" {
@@ -236,7 +248,7 @@ func compareScheduling(node *NodeReport, pods []corev1.Pod) (wrong []string) {
 		if !waits {
 			// Its place was found in the state of then: only what later pods and
 			// changes cannot undo is compared. The checks are about the template of now.
-			if pod.DeletionTimestamp == nil && len(pods) == 1 && len(node.Pods) == 1 && node.Pods[0].UpToDate {
+			if !unasked && pod.DeletionTimestamp == nil && len(pods) == 1 && len(node.Pods) == 1 && node.Pods[0].UpToDate {
 				for _, plugin := range []string{"NodePorts", "NodeResourcesFit", "VolumeBinding", "VolumeZone"} {
 					if reasons, fails := failing[plugin]; fails {
 						wrong = append(wrong, fmt.Sprintf("the scheduler placed pod %s, the check %s fails: %v", pod.Name, plugin, reasons))

@@ -90,7 +90,7 @@ spec:
   policyName: no-host-path
   validationActions: [Deny]
   matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: ` + s.namespace + `}}}`)
-		s.until("the policy to be in force", func() bool { return s.refuses("pod", "pin the image") })
+		s.until("the policy to be in force", func() bool { return s.refuses("example.com/agent:1", "pin the image") })
 		s.daemonSet("agent", "")
 	})
 

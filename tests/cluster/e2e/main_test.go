@@ -25,6 +25,8 @@ var (
 	clusters  chan *bed.Cluster
 	scenarios atomic.Int32
 	leftOut   atomic.Int32
+	// foretoldTrue are the nodes of which a report on what was not applied has said what came to be.
+	foretoldTrue atomic.Int32
 )
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -64,6 +66,7 @@ func run(m *testing.M) int {
 	code := m.Run()
 	fmt.Printf("scenarios passed: %d, on Kubernetes %s\n", scenarios.Load(), options.Version)
 	fmt.Printf("remedies applied: %d of %d kinds of trouble, each came true or is told above\n", remediesApplied.Load(), remedyKinds.Load())
+	fmt.Printf("foretold by -f and --what-if, then done: %d verdicts on nodes came true\n", foretoldTrue.Load())
 	if n := leftOut.Load(); n > 0 {
 		fmt.Printf("LEFT OUT: %d scenarios, for the time was up; they are marked SKIP above\n", n)
 	}

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -299,39 +301,87 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: %[1]s}
 subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: %[1]s}]`, user, text))
 }
 
-// onlyReads fails if the API server has seen anything but reads from the
-// plugin's users, or a read that the documented role does not need to allow.
-func onlyReads(t *testing.T, cluster *bed.Cluster) (requests int) {
-	t.Helper()
-	log, err := os.Open(cluster.AuditLog())
-	if err != nil {
-		t.Fatal(err)
-	}
+// auditEvent is what the API server's audit log says of a request.
+type auditEvent struct {
+	Verb       string `json:"verb"`
+	RequestURI string `json:"requestURI"`
+	UserAgent  string `json:"userAgent"`
+	ObjectRef  struct {
+		Resource string `json:"resource"`
+		APIGroup string `json:"apiGroup"`
+	} `json:"objectRef"`
+}
+
+func (e auditEvent) reads() bool { return e.Verb == "get" || e.Verb == "list" || e.Verb == "watch" }
+
+// dryRun holds for a request that the API server forgets when it has checked it.
+func (e auditEvent) dryRun() bool {
+	uri, err := url.Parse(e.RequestURI)
+	return err == nil && slices.Equal(uri.Query()["dryRun"], []string{"All"})
+}
+
+// auditEvents are the requests that the plugin's users have sent in this scenario.
+func (s *stage) auditEvents() (events []auditEvent) {
+	s.Helper()
+	log, err := os.Open(s.cluster.AuditLog())
+	s.must(err)
 	defer log.Close()
+	_, err = log.Seek(s.auditFrom, io.SeekStart)
+	s.must(err)
 	lines := bufio.NewScanner(log)
 	lines.Buffer(nil, 4<<20)
 	for lines.Scan() {
-		var event struct {
-			Verb       string `json:"verb"`
-			RequestURI string `json:"requestURI"`
-			UserAgent  string `json:"userAgent"`
-			ObjectRef  struct {
-				Resource string `json:"resource"`
-			} `json:"objectRef"`
+		var event auditEvent
+		s.must(json.Unmarshal(lines.Bytes(), &event))
+		events = append(events, event)
+	}
+	s.must(lines.Err())
+	return events
+}
+
+// sent expects that since it was asked last just these requests were sent that
+// are no reads, all of them dry runs.
+func (s *stage) sent(want ...string) {
+	s.Helper()
+	s.until(fmt.Sprintf("the API server to note %q", want), func() bool {
+		var have []string
+		for _, event := range s.auditEvents() {
+			if !event.reads() && event.dryRun() {
+				name := event.Verb + " " + event.ObjectRef.Resource
+				if event.ObjectRef.APIGroup != "" {
+					name += "." + event.ObjectRef.APIGroup
+				}
+				have = append(have, name)
+			}
 		}
-		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
-			t.Fatal(err)
+		if len(have) < s.dryRuns+len(want) {
+			return false
 		}
-		requests++
-		if event.Verb != "get" && event.Verb != "list" && event.Verb != "watch" {
-			t.Errorf("%s %s by %s", event.Verb, event.RequestURI, event.UserAgent)
+		if have = have[s.dryRuns:]; !slices.Equal(have, want) {
+			s.Errorf("requests that are no reads: %q, not %q", have, want)
 		}
-		if event.ObjectRef.Resource == "secrets" {
-			t.Errorf("secrets were read: %s by %s", event.RequestURI, event.UserAgent)
+		s.dryRuns += len(have)
+		return true
+	})
+}
+
+// onlyReads fails if the API server has seen anything but reads from the
+// plugin's users in this scenario, and the dry runs that it has expected.
+func (s *stage) onlyReads() {
+	s.Helper()
+	events, dryRuns := s.auditEvents(), 0
+	for _, event := range events {
+		switch {
+		case event.ObjectRef.Resource == "secrets":
+			s.Errorf("secrets were read: %s by %s", event.RequestURI, event.UserAgent)
+		case event.reads():
+		case event.dryRun() && dryRuns < s.dryRuns:
+			dryRuns++
+		default:
+			s.Errorf("%s %s by %s", event.Verb, event.RequestURI, event.UserAgent)
 		}
 	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
+	if len(events) == 0 && !s.Skipped() {
+		s.Errorf("the audit log has no request of the plugin")
 	}
-	return requests
 }
