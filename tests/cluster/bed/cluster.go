@@ -334,7 +334,7 @@ func (c *Cluster) connect() error {
 
 // WaitReady waits until the API server answers.
 func (c *Cluster) WaitReady(ctx context.Context) error {
-	return c.wait(ctx, 3*time.Minute, "the API server to be ready", func() bool {
+	return c.wait(ctx, patience, "the API server to be ready", func() bool {
 		body, err := c.Admin.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
 		return err == nil && string(body) == "ok"
 	}, func() error {

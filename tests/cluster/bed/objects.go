@@ -143,7 +143,7 @@ func (c *Cluster) create(ctx context.Context, object *Object) error {
 	}
 	if object.GetKind() == "Namespace" && c.controllerManager.running() {
 		// Without its default service account a namespace refuses every pod.
-		return c.wait(ctx, 30*time.Second, "the default service account", func() bool {
+		return c.wait(ctx, patience, "the default service account", func() bool {
 			_, err := c.Admin.CoreV1().ServiceAccounts(object.GetName()).Get(ctx, "default", metav1.GetOptions{})
 			return err == nil
 		}, c.Running)
@@ -176,7 +176,7 @@ func (c *Cluster) Clear(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := c.wait(ctx, 3*time.Minute, "the workloads to be gone", func() bool {
+	if err := c.wait(ctx, patience, "the workloads to be gone", func() bool {
 		return c.count(ctx, "DaemonSet") == 0 && c.count(ctx, "Deployment") == 0
 	}, c.Running); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (c *Cluster) Clear(ctx context.Context) error {
 			return err
 		}
 	}
-	err := c.wait(ctx, 3*time.Minute, "pods and nodes to be gone", func() bool {
+	err := c.wait(ctx, patience, "pods and nodes to be gone", func() bool {
 		if c.count(ctx, "Pod") > 0 {
 			_ = c.deleteAll(ctx, "Pod", force)
 			return false
@@ -199,7 +199,7 @@ func (c *Cluster) Clear(ctx context.Context) error {
 	// The lease of a node that is gone goes later, and kwok would lose the new
 	// node of the same name with it.
 	leases := c.Admin.CoordinationV1().Leases(corev1.NamespaceNodeLease)
-	return c.wait(ctx, time.Minute, "the nodes' leases to be gone", func() bool {
+	return c.wait(ctx, patience, "the nodes' leases to be gone", func() bool {
 		left, err := leases.List(ctx, metav1.ListOptions{})
 		if err != nil || len(left.Items) == 0 {
 			return err == nil

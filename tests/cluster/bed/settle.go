@@ -29,6 +29,9 @@ type Unsettled struct {
 	Scheduler, ControllerManager bool
 }
 
+// patience is how long a busy machine may take for what an idle one does in seconds.
+const patience = 3 * time.Minute
+
 // quiet is how long nothing may change before the cluster counts as settled.
 const quiet = 1500 * time.Millisecond
 
@@ -37,7 +40,7 @@ const quiet = 1500 * time.Millisecond
 // been judged, the kubelets' stand-in has started what is bound, and nothing has
 // changed for a while.
 func (c *Cluster) Settle(ctx context.Context, without Unsettled) error {
-	deadline := time.Now().Add(3 * time.Minute)
+	deadline := time.Now().Add(patience)
 	last, since := "", time.Now()
 	nudged := time.Now()
 	for {
@@ -182,7 +185,7 @@ func (c *Cluster) JudgeAgain(ctx context.Context) error {
 	if err := c.StartScheduler(); err != nil {
 		return err
 	}
-	err := c.wait(ctx, 3*time.Minute, "the new scheduler to judge every pod", func() bool {
+	err := c.wait(ctx, patience, "the new scheduler to judge every pod", func() bool {
 		queue, err := c.SchedulerQueue(ctx)
 		if err != nil || queue["active"]+queue["backoff"] > 0 {
 			return false
@@ -207,7 +210,7 @@ func (c *Cluster) JudgeAgain(ctx context.Context) error {
 
 // ClaimsBound waits until each claim that names its volume is bound to it.
 func (c *Cluster) ClaimsBound(ctx context.Context) error {
-	return c.wait(ctx, 30*time.Second, "the claims to be bound", func() bool {
+	return c.wait(ctx, patience, "the claims to be bound", func() bool {
 		claims, err := c.Admin.CoreV1().PersistentVolumeClaims("").List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false
