@@ -157,6 +157,23 @@ fn a_failing_api_never_makes_a_wrong_verdict() {
 }
 
 #[test]
+fn a_node_in_no_list_is_gone_only_if_the_server_says_so() {
+    let kubeconfig = tempfile::NamedTempFile::new().unwrap();
+    let (mut whole, version, of) = case(Path::new("tests/cases/16-label-removed-pod-gone"));
+    let bound = |s: &Snapshot| report(s, &of).nodes.into_iter().find(|n| n.pods.iter().any(|p| p.bound)).unwrap().name;
+    let name = bound(&whole);
+    whole.objects.nodes.items.retain(|n| n.name() != name);
+    for (act, want, verbs) in [(Act::Serve, "Misscheduled", ""), (Act::Refuse(403), "Unknown", "get nodes")] {
+        let server = Server::start(whole.clone(), &version, true, &[("/api/v1/nodes/", act)]);
+        let report = report(&live(&server, kubeconfig.path(), &of, &whole), &of);
+        let node = report.nodes.iter().find(|n| n.name == name).unwrap();
+        let gone = report.causes.iter().any(|c| c.code == "NodeGone");
+        let missing: Vec<String> = report.missing.iter().map(|m| format!("{} {}", m.verb, m.resource)).collect();
+        assert_eq!((format!("{:?}", node.state).as_str(), gone, missing.join(",").as_str()), (want, verbs.is_empty(), verbs));
+    }
+}
+
+#[test]
 fn servers_that_say_nothing_are_not_waited_for() {
     let (whole, version, of) = case(&cases()[0]);
     for (rules, code) in [(vec![("/", Act::Silent)], 2), (vec![("/nodes", Act::Silent)], 3)] {

@@ -18,6 +18,8 @@ impl Reader<'_> {
         };
         let joined: Vec<Node> = late.items.into_iter().filter(|n| unknown.contains(n.name())).collect();
         objects.nodes.items.extend(joined);
+        // One that could not be asked for may be there.
+        objects.nodes.gap = late.gap;
     }
 
     /// The events of these pods.

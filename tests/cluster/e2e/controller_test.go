@@ -189,7 +189,17 @@ spec:
 		s.settle()
 		s.stopControllerManager()
 		s.must(s.cluster.Resource("Node", "").Delete(s.ctx, "bare", deleteNow))
-		s.diagnose("agent", bed.Leave{Status: true}).node("a", "Healthy").node("bare", "Misscheduled", "NodeGone").workload("NodeGone bare", "StatusDisagrees desired 2 vs 1")
+		full := s.diagnose("agent", bed.Leave{Status: true}).node("a", "Healthy").node("bare", "Misscheduled", "NodeGone").workload("NodeGone bare", "StatusDisagrees desired 2 vs 1")
+
+		// A node that is in no list is asked for by its name: it may just have joined.
+		for _, one := range permissions(s) {
+			if one.verb == "get" && one.resource == "nodes" {
+				s.bind(bed.Others()[0], one.left)
+				if !s.less(full, bed.Others()[0], "agent", one, map[access]bool{{"get", "nodes", ""}: true}) {
+					s.Errorf("the node was not asked for by its name")
+				}
+			}
+		}
 	})
 }
 

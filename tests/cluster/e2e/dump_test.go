@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,16 +36,20 @@ func TestSavedClusters(t *testing.T) {
 
 		admin := s.cluster.Kubeconfig(bed.Admin)
 		dumps := map[string]string{}
-		folder := filepath.Join(s.TempDir(), "dump")
-		result := plugin.Kubectl(s.ctx, admin, "cluster-info", "dump", "-A", "--output-directory="+folder)
-		if result.Exit != 0 {
-			s.Fatalf("%s\n%s", result, result.Stderr)
+		for _, format := range []string{"json", "yaml"} {
+			folder := filepath.Join(s.TempDir(), "dump-"+format)
+			result := plugin.Kubectl(s.ctx, admin, "cluster-info", "dump", "-A", "-o", format, "--output-directory="+folder)
+			if result.Exit != 0 {
+				s.Fatalf("%s\n%s", result, result.Stderr)
+			}
+			dumps["cluster-info dump -o "+format+" --output-directory"] = folder
 		}
-		dumps["cluster-info dump --output-directory"] = folder
 		for name, args := range map[string][]string{
 			"cluster-info dump": {"cluster-info", "dump", "-A"},
-			"get -o yaml":       {"get", "ds,pods,nodes,controllerrevisions,events", "-A", "-o", "yaml"},
-			"get -o json":       {"get", "ds,pods,nodes,controllerrevisions,events", "-A", "-o", "json"},
+			// Container logs stand between the documents.
+			"cluster-info dump -o yaml": {"cluster-info", "dump", "-A", "-o", "yaml"},
+			"get -o yaml":               {"get", "ds,pods,nodes,controllerrevisions,events", "-A", "-o", "yaml"},
+			"get -o json":               {"get", "ds,pods,nodes,controllerrevisions,events", "-A", "-o", "json"},
 		} {
 			result := plugin.Kubectl(s.ctx, admin, args...)
 			if result.Exit != 0 {
@@ -78,13 +83,37 @@ func TestSavedClusters(t *testing.T) {
 			}
 		}
 
+		// What -o name prints is there: pods that are not as they should be, else the node,
+		// if it is not left out by choice.
+		for ds, want := range map[string]string{
+			"healthy": "node tainted", "cpu": "pod on full\nnode tainted", "port": "pod on other\nnode tainted", "selector": "",
+			"refused": "node full\nnode other\nnode tainted", "old": "pod on full\npod on other\nnode tainted",
+		} {
+			names := plugin.Kubectl(s.ctx, s.cluster.Kubeconfig(bed.Doctor), "ds-doctor", "-n", s.namespace, ds, "-o", "name")
+			if have := s.named(ds, names.Stdout); have != want {
+				s.Errorf("-o name of %s: %q, which is %q, not %q", ds, names.Stdout, have, want)
+			}
+		}
+
+		// Advice is about the DaemonSet as the API server has it.
+		for ds, want := range map[string][]string{"cpu": nil, "healthy": {"no-requests"}} {
+			advice := plugin.Kubectl(s.ctx, s.cluster.Kubeconfig(bed.Doctor), "ds-doctor", "-n", s.namespace, ds, "--lint")
+			if has := strings.Contains(advice.Stdout, "no-requests"); has != (want != nil) || !strings.Contains(advice.Stdout, "no-priority-class") {
+				s.Errorf("--lint of %s: exit code %d\n%s%s", ds, advice.Exit, advice.Stdout, advice.Stderr)
+			}
+		}
+
 		// Live and replayed, as a screen too.
-		for _, format := range []string{"text", "wide", "markdown", "yaml", "json"} {
+		for _, format := range []string{"text", "wide", "markdown", "yaml", "json", "name", "lint"} {
 			for _, ds := range sets {
 				file := filepath.Join(s.TempDir(), ds+"."+format+".json")
-				live := plugin.Kubectl(s.ctx, s.cluster.Kubeconfig(bed.Doctor), "ds-doctor", "-n", s.namespace, ds, "-o", format, "--save-snapshot", file)
-				again := plugin.Kubectl(s.ctx, "", "ds-doctor", "-n", s.namespace, ds, "-o", format, "--snapshot", file)
-				if live.Stdout == "" || again.Stdout != live.Stdout || again.Exit != live.Exit {
+				output := slices.Clip([]string{"ds-doctor", "-n", s.namespace, ds, "-o", format})
+				if format == "lint" {
+					output = append(output[:4], "--lint")
+				}
+				live := plugin.Kubectl(s.ctx, s.cluster.Kubeconfig(bed.Doctor), append(output, "--save-snapshot", file)...)
+				again := plugin.Kubectl(s.ctx, "", append(output, "--snapshot", file)...)
+				if live.Stdout == "" && format != "name" || again.Stdout != live.Stdout || again.Exit != live.Exit {
 					s.Errorf("%s as %s: exit codes %d and %d, %s", ds, format, live.Exit, again.Exit, firstDifference(live.Stdout, again.Stdout+again.Stderr))
 				}
 				if mode, err := os.Stat(file); err != nil || mode.Mode().Perm() != 0o600 {
@@ -93,6 +122,30 @@ func TestSavedClusters(t *testing.T) {
 			}
 		}
 	})
+}
+
+// named says where the pods and which nodes are that -o name has printed, in order.
+func (s *stage) named(ds, names string) string {
+	s.Helper()
+	truth, err := s.cluster.Truth(s.ctx, s.namespace, ds)
+	s.must(err)
+	var all []string
+	for name := range strings.Lines(names) {
+		kind, rest, _ := strings.Cut(strings.TrimSpace(name), "/")
+		if kind == "pod" {
+			for node, pods := range truth.Pods {
+				for i := range pods {
+					if s.namespace+"/"+pods[i].Name == rest {
+						rest = "on " + node
+					}
+				}
+			}
+		} else if !slices.Contains(truth.Nodes, rest) {
+			rest += "?"
+		}
+		all = append(all, kind+" "+rest)
+	}
+	return strings.Join(all, "\n")
 }
 
 func brief(node *bed.NodeReport) string {
