@@ -26,7 +26,6 @@ func covered(code string) {
 // the cases and unit tests have them.
 var beyond = map[string]string{
 	"CreateSecurityContextConstraint": "needs OpenShift's admission",
-	"RolloutIdle":                     "needs ten minutes in which no controller acts",
 }
 
 // unheardOf skips a scenario about what this Kubernetes version does not have.

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"ds-doctor/tests/cluster/bed"
 )
@@ -120,6 +121,25 @@ func TestRollout(t *testing.T) {
 		if v.Report.Rollout.Strategy != "OnDelete" {
 			v.Errorf("strategy %q", v.Report.Rollout.Strategy)
 		}
+	})
+
+	scenario(t, "rollout-idle", func(s *stage) {
+		s.node("a")
+		s.node("b")
+		s.daemonSet("agent", "")
+		s.settle()
+		s.update("agent", tooMuch)
+		s.until("the budget to be used up", func() bool { return s.unplaced("agent") == 1 })
+		s.settle()
+		s.stopControllerManager()
+		for _, node := range []string{"a", "b"} {
+			s.patchStatus("Node", node, "allocatable: {cpu: '1000'}")
+		}
+		s.until("the new pod to be placed", func() bool { return s.unplaced("agent") == 0 })
+		s.settle()
+		// The budget is free again, and the controller, which does not run, has had a quarter of an hour.
+		later := time.Now().Add(15 * time.Minute).UTC().Format(time.RFC3339)
+		s.diagnose("agent", bed.Leave{}, "--now", later).exit(1).workload("RolloutIdle")
 	})
 
 	scenario(t, "rollback", func(s *stage) {
