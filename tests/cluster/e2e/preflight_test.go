@@ -269,7 +269,7 @@ spec:
 		s.sent("create daemonsets.apps", "create pods")
 
 		v, server = try(s, "invalid", "containers: [{name: Not A Name, image: 'example.com/agent:1'}]")
-		v.exit(1).node("a", "Missing", "CreateInvalid").
+		v.exit(1).node("a", "Missing", "CreateInvalid", "InvalidDaemonSet").
 			workload("InvalidDaemonSet spec.template.spec.containers[0].name")
 		if !server.DaemonSet.no("spec.template.spec.containers[0].name") {
 			s.Errorf("the API server's answers: %+v", server)
@@ -375,11 +375,20 @@ func (a answer) no(words string) bool {
 	return a.Allowed != nil && !*a.Allowed && strings.Contains(a.Message, words)
 }
 
-// foretell judges what is not there, as a user, and sees that nothing comes of it.
+// foretell judges what is not there, as a user. The cluster that was saved on
+// the way must give the same again, byte for byte, where it alone was asked.
 func (s *stage) foretell(user string, args ...string) *verdict {
 	s.Helper()
-	report, result, err := plugin.Doctor(s.ctx, s.cluster.Kubeconfig(user), append([]string{"-n", s.namespace}, args...)...)
+	args = slices.Concat([]string{"-n", s.namespace}, args)
+	saved := filepath.Join(s.TempDir(), "saved.json")
+	report, result, err := plugin.Doctor(s.ctx, s.cluster.Kubeconfig(user), slices.Concat(args, []string{"--save-snapshot", saved})...)
 	s.must(err)
+	if !slices.Contains(args, "--dry-run=server") {
+		again := plugin.Kubectl(s.ctx, "", slices.Concat([]string{"ds-doctor", "-o", "json"}, args, []string{"--snapshot", saved})...)
+		if again.Stdout != result.Stdout || again.Exit != result.Exit {
+			s.Errorf("the saved cluster gives another report (exit code %d, not %d)\n%s", again.Exit, result.Exit, firstDifference(result.Stdout, again.Stdout+again.Stderr))
+		}
+	}
 	if report.Rollout.Phase != "not-applied" && !strings.Contains(result.Stdout, `"preflight"`) {
 		s.Errorf("%s does not say that it is not applied: %+v", result, report.Rollout)
 	}
