@@ -192,6 +192,7 @@ pub fn diagnose(snapshot: &Snapshot, ds: &DaemonSet, options: &Options) -> Repor
     put_in_order(&mut causes, &mut nodes);
     if !options.without_remedies {
         crate::remedy::propose(&subject, &mut nodes);
+        crate::remedy::by_hand::add(ds, true, &mut causes, &mut nodes);
     }
     let advice = crate::lint::advise(&subject, &nodes, &causes);
     // Only now: what holds the rollout up is found on other nodes, too.

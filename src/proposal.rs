@@ -19,6 +19,8 @@ use crate::run::{chosen, focus, nodes_are_there};
 use crate::source::cluster::Proposed;
 use crate::source::files::Focus;
 use crate::source::manifests::{self, Manifest, Manifests};
+use crate::source::read_error::ReadError;
+use crate::source::yaml_words::as_kubectl_reads;
 
 /// What is to be judged.
 #[derive(Debug)]
@@ -69,10 +71,10 @@ impl Plan {
                         std::io::stdin().lock().take(16 << 20).read_to_string(&mut text).context("standard input: cannot be read")?;
                         ("standard input".to_string(), text)
                     }
-                    path => {
-                        (path.to_string(), std::fs::read_to_string(Path::new(path)).with_context(|| format!("{path}: cannot be read"))?)
-                    }
+                    path => (path.to_string(), std::fs::read_to_string(Path::new(path)).map_err(|e| ReadError::io(path, e))?),
                 };
+                let json = text.trim_start().starts_with(['{', '[']);
+                let text = if json { text } else { as_kubectl_reads(&text).into_owned() };
                 let patch = Patch::parse(&text, *kind).map_err(|e| anyhow!("{name}: {}", e.lines().next().unwrap_or_default()))?;
                 Ok(Plan::Patch { patch, name })
             }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::{Context, Result, bail};
 
+use crate::cause::command::quote;
 use crate::cause::{Severity, alert, registry};
 use crate::cli::{FailOn, Format, Job, Proposal, Scope, Source, Task};
 use crate::completion;
@@ -38,7 +39,7 @@ pub fn run(task: Task, out: &mut impl Write) -> Result<u8> {
                 Some(code) => match (registry::find(&code), alert::find(&code)) {
                     (Some(entry), _) => render::explain::page(out, entry, &style)?,
                     (None, Some(alert)) => render::explain::alert(out, alert, &style)?,
-                    (None, None) => bail!("no cause has the code {code:?}; --explain without a code lists them"),
+                    (None, None) => bail!("no cause has the code {code:?}{}; --explain without a code lists them", meant(&code)),
                 },
             }
             Ok(0)
@@ -131,7 +132,16 @@ impl Cluster {
         let reading = result?;
         self.accepted = true;
         save(job, &reading.snapshot)?;
-        judge(&reading.snapshot, &job.scope, reading.namespace.as_deref())
+        judge(&reading.snapshot, &job.scope, reading.namespace.as_deref()).map(|reports| self.addressed(reports))
+    }
+
+    /// The reports with commands that go to this cluster.
+    fn addressed(&self, mut reports: Vec<Report>) -> Vec<Report> {
+        let flags = self.access.flags();
+        if !flags.is_empty() {
+            reports.iter_mut().for_each(|r| r.address(&flags));
+        }
+        reports
     }
 
     /// Reads the cluster, and judges what is not there.
@@ -143,7 +153,7 @@ impl Cluster {
         save(job, &reading.snapshot)?;
         let api = self.session.api();
         let ask = |manifest: &Manifest, exists: bool, node: Option<&str>| runtime.block_on(dry_run::ask(&api, manifest, exists, node));
-        plan.judge(reading.snapshot, &job.scope, reading.namespace.as_deref(), Some(&ask))
+        plan.judge(reading.snapshot, &job.scope, reading.namespace.as_deref(), Some(&ask)).map(|reports| self.addressed(reports))
     }
 }
 
@@ -252,6 +262,14 @@ pub fn close_names<'a>(name: &str, there: impl Iterator<Item = (&'a str, &'a str
         .collect()
 }
 
+/// Which code or alert may have been meant.
+fn meant(code: &str) -> String {
+    let code = code.to_ascii_lowercase();
+    let known = registry::entries().into_iter().map(|e| e.code).chain(alert::ALERTS.iter().map(|a| a.name));
+    let close = known.map(|name| (distance(&code, &name.to_ascii_lowercase()), name)).min();
+    close.filter(|(edits, _)| *edits <= 2.max(code.len() / 3)).map_or(String::new(), |(_, name)| format!(" (did you mean {name}?)"))
+}
+
 /// Edits from one name to the other (Levenshtein).
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
@@ -281,7 +299,7 @@ pub fn write(job: &Job, reports: &[Report], out: &mut impl Write) -> io::Result<
         Format::Yaml if job.lint => render::yaml::value(out, &AdviceList::new(reports)),
         _ if job.lint => render::lint::render(out, reports, style),
         Format::Text if job.scope.names.is_empty() && job.scope.nodes.is_empty() && job.proposal.is_none() => {
-            render::survey::render(out, reports, style)
+            render::survey::render_with(out, reports, style, &again(job))
         }
         Format::Text if !job.scope.nodes.is_empty() => render::node::render(out, reports, style),
         Format::Text => render::text::render(out, reports, style),
@@ -289,7 +307,18 @@ pub fn write(job: &Job, reports: &[Report], out: &mut impl Write) -> io::Result<
         Format::Json => render::json::render(out, reports, list),
         Format::Yaml => render::yaml::render(out, reports, list),
         Format::Markdown => render::markdown::render(out, reports, style),
-        Format::Name => render::name::render(out, reports),
+        Format::Name => render::name::render(out, reports, job.scope.all_namespaces),
+    }
+}
+
+/// The flags that lead to the same cluster again; what came by standard input does not come again.
+fn again(job: &Job) -> String {
+    match &job.source {
+        Source::Live(access) => access.flags(),
+        Source::Files(paths) => {
+            let flags = paths.iter().map(|path| quote(&format!("--snapshot={}", path.display())).into_owned());
+            flags.collect::<Vec<_>>().join(" ")
+        }
     }
 }
 
@@ -345,6 +374,16 @@ mod tests {
         ] {
             assert_eq!(close_names(name, there.into_iter(), namespace).join("|"), want, "{name}");
         }
+    }
+
+    #[test]
+    fn codes_that_were_meant() {
+        for (code, want) in
+            [("nodeport", "NodePorts"), ("TaintTolerations", "TaintToleration"), ("KubeDaemonsetRolloutStuk", "KubeDaemonSetRolloutStuck")]
+        {
+            assert_eq!(meant(code), format!(" (did you mean {want}?)"));
+        }
+        assert_eq!(meant("x"), "");
     }
 
     #[test]

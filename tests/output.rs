@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ds_doctor::diagnose::{Options, diagnose};
 use ds_doctor::model::snapshot::Snapshot;
-use ds_doctor::render::{Style, explain, json, markdown, name, node, survey, text, wide, yaml};
+use ds_doctor::render::{Style, explain, json, lint, markdown, name, node, survey, text, wide, yaml};
 use ds_doctor::report::Report;
 use ds_doctor::source::files::{ReadOptions, read};
 
@@ -69,12 +69,16 @@ fn the_screens_of_the_example() {
     insta::assert_snapshot!("example-wide-200", screen!(wide::render, &reports, &BROAD));
     insta::assert_snapshot!("example-wide-80-ascii", screen!(wide::render, &reports, &Style { ascii: true, ..NARROW }));
     insta::assert_snapshot!("example-markdown", screen!(markdown::render, &reports, &NARROW));
-    insta::assert_snapshot!("example-name", screen!(name::render, &reports));
+    insta::assert_snapshot!("example-name", screen!(name::render, &reports, false));
+    assert!(screen!(name::render, &reports, true).contains("\npod/monitoring/node-exporter-"));
     insta::assert_snapshot!("example-yaml", screen!(yaml::render, &reports, false));
     let cluster = snapshot("examples/monitoring.yaml");
     let nodes = one(&cluster, "monitoring", "node-exporter", &["worker-3", "worker-4", "worker-7"]);
     insta::assert_snapshot!("example-node-80", screen!(node::render, &nodes, &NARROW));
-    insta::assert_snapshot!("example-survey-80", screen!(survey::render, &self::reports(&cluster), &NARROW));
+    insta::assert_snapshot!(
+        "example-survey-80",
+        screen!(survey::render_with, &self::reports(&cluster), &NARROW, "--snapshot=examples/monitoring.yaml")
+    );
     insta::assert_snapshot!("healthy-text-80", screen!(text::render, &self::reports(&snapshot("examples/healthy.yaml")), &NARROW));
 }
 
@@ -93,6 +97,8 @@ fn the_explanations() {
     let mut page = Vec::new();
     explain::page(&mut page, ds_doctor::cause::registry::find("nodeports").unwrap(), &NARROW).unwrap();
     insta::assert_snapshot!("explain-node-ports", String::from_utf8(page).unwrap());
+    insta::assert_snapshot!("explain-list-80", list);
+    insta::assert_snapshot!("explain-list-40", screen!(explain::list, &Style { width: 40, ..NARROW }));
 }
 
 /// Lines that may be wider than the terminal: commands, and words that cannot be broken.
@@ -217,6 +223,95 @@ fn json_and_yaml_of_every_cluster_obey_the_schema_and_are_one_tree() {
     }
 }
 
+/// The binary's standard output, and its exit code.
+fn run(arguments: &str, input: &str) -> (String, Option<i32>) {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-ds_doctor"));
+    command.args(arguments.split(' ')).env_clear().stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    (String::from_utf8(output.stdout).unwrap(), output.status.code())
+}
+
+#[test]
+fn every_json_that_is_written_obeys_the_schema() {
+    let schema: serde_json::Value = serde_json::from_str(&fs::read_to_string("docs/schema/ds-doctor-v1.json").unwrap()).unwrap();
+    for (what, kind, input) in [
+        ("node-exporter -n monitoring", "DaemonSetReport", ""),
+        ("node-exporter -n monitoring --node worker-4 --node gpu-1", "DaemonSetReport", ""),
+        ("-A", "DaemonSetReportList", ""),
+        ("-n legacy", "DaemonSetReportList", ""),
+        ("-A --lint", "DaemonSetAdviceList", ""),
+        ("node-exporter -n monitoring --lint", "DaemonSetAdviceList", ""),
+        ("node-exporter -n monitoring --what-if -", "DaemonSetReport", "spec: {template: {spec: {hostNetwork: yes}}}"),
+        ("-f -", "DaemonSetReport", NOT_APPLIED),
+        ("-f - --lint", "DaemonSetAdviceList", NOT_APPLIED),
+    ] {
+        let arguments = format!("{what} --snapshot examples/monitoring.yaml -o");
+        let (json, code) = run(&format!("{arguments} json"), input);
+        let value: serde_json::Value = serde_json::from_str(&json).unwrap_or_else(|e| panic!("{what}: {e} ({code:?}): {json}"));
+        let errors = violations(&schema, &schema, &value, "$");
+        assert!(errors.is_empty() && value["kind"] == kind, "{what}: {} {errors:?}", value["kind"]);
+        let from_yaml: serde_json::Value = yaml_serde::from_str(&run(&format!("{arguments} yaml"), input).0).unwrap();
+        assert_eq!(from_yaml, value, "{what}");
+    }
+    let value = serde_json::json!({ "apiVersion": "ds-doctor/v1", "kind": "DaemonSetAdviceList", "items": [{ "namespace": "a" }] });
+    assert!(!violations(&schema, &schema, &value, "$").is_empty());
+}
+
+/// A manifest as people write it: octal modes and the booleans of YAML 1.1, which kubectl reads.
+const NOT_APPLIED: &str = "\
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent, namespace: monitoring}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec:
+      hostNetwork: yes
+      containers:
+      - {name: agent, image: 'example.com/agent:1', ports: [{containerPort: 9100}], resources: {requests: {cpu: 10m}}}
+      volumes:
+      - {name: conf, configMap: {name: agent, defaultMode: 0644}}
+";
+
+/// The reports on what is not there: a patch of the example's DaemonSet, or the manifest.
+fn foreseen(patch: Option<&str>) -> Vec<Report> {
+    use ds_doctor::preflight::turn::{Item, each};
+    let cluster = snapshot("examples/monitoring.yaml");
+    let item = match patch {
+        Some(patch) => {
+            let ds = cluster.daemon_set("monitoring", "node-exporter").unwrap();
+            let operations: Vec<serde_json::Value> = serde_json::from_str(patch).unwrap();
+            let ds = ds_doctor::remedy::patch::patched(ds, &operations).unwrap();
+            Item { ds, source: "patch.yaml".into(), patch: Some(true), ..Item::default() }
+        }
+        None => {
+            let file = tempfile::Builder::new().suffix(".yaml").tempfile().unwrap();
+            fs::write(file.path(), NOT_APPLIED).unwrap();
+            let ds = ds_doctor::source::manifests::read(&[file.path().to_path_buf()]).unwrap().items.remove(0).ds;
+            Item { ds, source: "agent.yaml".into(), ..Item::default() }
+        }
+    };
+    each(cluster, vec![item], &Default::default(), &Options::default())
+}
+
+#[test]
+fn the_screens_of_what_is_not_there() {
+    let tolerant = r#"[{"op":"add","path":"/spec/template/spec/tolerations","value":[{"operator":"Exists"}]}]"#;
+    for (name, reports) in [("what-if", foreseen(Some(tolerant))), ("manifest", foreseen(None))] {
+        insta::assert_snapshot!(format!("{name}-text-80"), screen!(text::render, &reports, &NARROW));
+        insta::assert_snapshot!(format!("{name}-text-200"), screen!(text::render, &reports, &BROAD));
+        insta::assert_snapshot!(format!("{name}-markdown"), screen!(markdown::render, &reports, &NARROW));
+    }
+    let reports = reports(&snapshot("examples/monitoring.yaml"));
+    insta::assert_snapshot!("lint-80", screen!(lint::render, &reports, &NARROW));
+    insta::assert_snapshot!("lint-200", screen!(lint::render, &reports, &BROAD));
+}
+
 /// The example with as many nodes as asked, each a copy of one that has trouble.
 fn large(nodes: usize) -> Vec<Report> {
     let mut reports = exporter();
@@ -285,7 +380,7 @@ fn what_others_wrote_cannot_steer_a_terminal() {
         screen!(node::render, &reports, &NARROW),
         screen!(survey::render, &reports, &NARROW),
         screen!(markdown::render, &reports, &NARROW),
-        screen!(name::render, &reports),
+        screen!(name::render, &reports, false),
         screen!(json::render, &reports, false),
         screen!(yaml::render, &reports, false),
     ];
@@ -295,6 +390,31 @@ fn what_others_wrote_cannot_steer_a_terminal() {
     }
     let back: serde_json::Value = serde_json::from_str(&screen!(json::render, &reports, false)).unwrap();
     assert!(back["daemonSet"]["name"].as_str().unwrap().ends_with(evil), "JSON keeps the name as it is");
+}
+
+/// The comparison quotes screens of the cases, and kubectl's own output as a real API server with
+/// the case's objects made kubectl print it.
+#[test]
+fn the_comparison_shows_the_screens_as_they_are() {
+    let path = "docs/comparison.md";
+    let page = fs::read_to_string(path).unwrap();
+    let mut parts = page.split("<!-- case ");
+    let mut made = parts.next().unwrap().to_string();
+    for part in parts {
+        let (head, rest) = part.split_once(" -->\n```\n").unwrap();
+        let (_, tail) = rest.split_once("\n```\n").unwrap();
+        let (case, daemon_set) = head.split_once(' ').unwrap();
+        let (namespace, name) = daemon_set.split_once('/').unwrap();
+        let reports = one(&snapshot(&format!("tests/cases/{case}/cluster.yaml")), namespace, name, &[]);
+        let screen = screen!(text::render, &reports, &Style { width: 120, ..NARROW });
+        let screen = screen.split("\nMore: ").next().unwrap().trim_end().to_string();
+        made += &format!("<!-- case {head} -->\n```\n{screen}\n```\n{tail}");
+    }
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(path, made).unwrap();
+        return;
+    }
+    assert!(page == made, "{path} is not current; UPDATE=1 cargo test --test output comparison writes it");
 }
 
 #[test]

@@ -261,7 +261,7 @@ pub fn check(input: &[u8]) {
     yaml::render(&mut out, &reports, true).unwrap();
     assert_eq!(yaml_serde::from_slice::<Value>(&out).unwrap(), tree);
     out.clear();
-    name::render(&mut out, &reports).unwrap();
+    name::render(&mut out, &reports, false).unwrap();
     shown(out);
     // What was saved gives the same answer.
     let mut saved = Vec::new();

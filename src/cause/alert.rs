@@ -145,7 +145,9 @@ impl Alert {
 
     /// True if the code answers it.
     pub fn is_answered_by(&self, entry: &Entry) -> bool {
-        self.stages.contains(&entry.stage) || self.codes.contains(&entry.code)
+        // What is not applied raises no alert.
+        let applied = !crate::preflight::ENTRIES.iter().any(|e| e.code == entry.code);
+        applied && self.stages.contains(&entry.stage) || self.codes.contains(&entry.code)
     }
 
     /// The entries that answer it, by stage and code.
@@ -188,6 +190,8 @@ mod tests {
             ("CreateQuota", "KubeDaemonSetRolloutStuck KubeDaemonSetNotScheduled KubeQuotaFullyUsed"),
             ("Misscheduled", "KubeDaemonSetRolloutStuck KubeDaemonSetMisScheduled KubeNodeUnreachable"),
             ("NoEligibleNodes", ""),
+            ("InvalidDaemonSet", ""),
+            ("NamespaceMissing", ""),
         ] {
             let found: Vec<&str> = alerts_of(registry::find(code).unwrap()).iter().map(|a| a.name).collect();
             assert_eq!(found.join(" "), want, "{code}");

@@ -17,8 +17,8 @@ DaemonSet looks complete.
 The controller's rule is false on every node. The nodes' own causes say why.
 
 ## How to check by hand
-    kubectl -n NAMESPACE get ds NAME -o wide
     kubectl get nodes --show-labels
+    kubectl -n NAMESPACE get ds NAME -o wide
 
 ## How to fix it
 Label the nodes that should run it, or widen the selector. Where the labels come from a feature discovery agent, look at that agent first.

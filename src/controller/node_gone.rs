@@ -17,8 +17,8 @@ collector deletes it (after a while, if it runs). The DaemonSet's status may sti
 `spec.nodeName` of the pod names no existing node.
 
 ## How to check by hand
-    kubectl get node NODE
     kubectl -n NAMESPACE get pods -o wide --field-selector spec.nodeName=NODE
+    kubectl get node NODE
 
 ## How to fix it
 Usually nothing: kube-controller-manager's pod garbage collector removes the pod. If it stays, look at the pod's finalizers and at

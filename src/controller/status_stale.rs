@@ -21,8 +21,8 @@ deletions that it has not seen happen.
 observedGeneration < generation, or observedGeneration is missing altogether.
 
 ## How to check by hand
-    kubectl -n NAMESPACE get ds NAME -o jsonpath='{.metadata.generation} {.status.observedGeneration}'
     kubectl -n kube-system get lease kube-controller-manager -o yaml
+    kubectl -n NAMESPACE get ds NAME -o jsonpath='{.metadata.generation} {.status.observedGeneration}'
 
 ## How to fix it
 See that kube-controller-manager runs, holds its lease and can reach the API server; its log tells what keeps it. Seconds after a change
@@ -46,7 +46,10 @@ pub fn node_cause(ds: &DaemonSet, (observed, generation): (i64, i64)) -> Cause {
 
 /// The cause for the DaemonSet as a whole.
 pub fn workload_cause(ds: &DaemonSet, (observed, generation): (i64, i64)) -> Cause {
-    let message = format!("the controller has acted on generation {observed}, the spec is at {generation}: it is behind or does not run");
+    let message = match observed {
+        0 => "the controller has not acted on the DaemonSet yet: it is behind or does not run".to_string(),
+        _ => format!("the controller has acted on generation {observed}, the spec is at {generation}: it is behind or does not run"),
+    };
     let object = format!("DaemonSet/{}", ds.metadata.full_name());
     Cause::new(&ENTRY, "", message).evidence(&object, "metadata.generation", generation).evidence(
         &object,

@@ -120,19 +120,20 @@ pub fn shortages(wanted: &Resources, info: &NodeInfo) -> Vec<Shortage> {
 fn finding(cycle: &Cycle, info: &NodeInfo, s: &Shortage) -> Finding {
     let spell = |amount| spell(&s.resource, amount);
     let node = format!("Node/{}", info.node.name());
-    let mut evidence = vec![
-        Evidence::new(node.clone(), format!("status.allocatable[{}]", s.resource), spell(s.allocatable)),
-        Evidence::new(node.clone(), format!("in use by {} pods", info.pods.len()), spell(s.used)),
-    ];
+    let mut evidence = vec![Evidence::new(node.clone(), format!("status.allocatable[{}]", s.resource), spell(s.allocatable))];
+    if s.used > 0 {
+        let pods = if info.pods.len() == 1 { "1 pod".to_string() } else { format!("{} pods", info.pods.len()) };
+        evidence.push(Evidence::new(node.clone(), format!("in use by {pods}"), spell(s.used)));
+    }
     let message = if s.resource == "pods" {
-        format!("the node takes {} pods and has {}", s.allocatable, s.used)
+        format!("the node takes {} pod{} and has {}", s.allocatable, if s.allocatable == 1 { "" } else { "s" }, s.used)
     } else {
         evidence.push(Evidence::new(
             format!("DaemonSet/{}", cycle.daemon_set.metadata.full_name()),
             format!("requested {}", s.resource),
             spell(s.requested),
         ));
-        evidence.push(Evidence::new(node, format!("short by, {}", s.resource), spell(s.short_by())));
+        evidence.push(Evidence::new(node, format!("{} short by", s.resource), spell(s.short_by())));
         evidence.extend(largest(cycle, info, &s.resource));
         if !info.node.status.allocatable.contains_key(&s.resource) {
             format!("the pod requests {} {}, the node advertises none", spell(s.requested), s.resource)

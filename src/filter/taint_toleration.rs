@@ -35,7 +35,7 @@ Each entry of the node's `spec.taints` is compared with the template's `spec.tol
 (operator Equal or Exists) and effect. PreferNoSchedule never counts.
 
 ## How to check by hand
-    kubectl get node NODE -o jsonpath='{.spec.taints}'
+    kubectl describe node NODE        # Taints, Conditions, Events
     kubectl -n NAMESPACE get ds NAME -o jsonpath='{.spec.template.spec.tolerations}'
 
 ## How to fix it

@@ -47,6 +47,11 @@ pub struct Rule {
     check: fn(&Subject) -> Option<Found>,
 }
 
+/// A row of the table.
+const fn rule(code: &'static str, summary: &'static str, bears: &'static [&'static str], check: fn(&Subject) -> Option<Found>) -> Rule {
+    Rule { code, summary, bears, check }
+}
+
 /// What a rule found.
 struct Found {
     message: String,
@@ -73,110 +78,70 @@ const KNOWLEDGE: [&str; 2] = ["cost", "hash-collisions"];
 
 /// The rules, by code.
 pub static RULES: &[Rule] = &[
-    Rule {
-        code: "container-restart-policy",
-        summary: "Leave the restart policy of containers alone: a pod of a DaemonSet is meant to run on",
-        bears: &["PodSucceeded", "PodRecreated", "KubeletRejected", "NotReady"],
-        check: template::container_restart_policy,
-    },
-    Rule {
-        code: "cost",
-        summary: "What the DaemonSet takes of the cluster: its nodes times its requests",
-        bears: &[],
-        check: template::cost,
-    },
-    Rule {
-        code: "duplicate-revisions",
-        summary: "Several ControllerRevisions hold the current template",
-        bears: &["OldRevision", "RolloutBudget"],
-        check: rollout::duplicate_revisions,
-    },
-    Rule {
-        code: "foreign-pods",
-        summary: "Let no other controller's pods match the selector",
-        bears: &["SelectorOverlap", "NodePorts"],
-        check: rollout::foreign_pods,
-    },
-    Rule {
-        code: "hash-collisions",
-        summary: "Two templates of the DaemonSet had the same hash",
-        bears: &[],
-        check: rollout::hash_collisions,
-    },
-    Rule {
-        code: "legacy-master-toleration",
-        summary: "Tolerate node-role.kubernetes.io/control-plane, not only the former master taint",
-        bears: &["TaintToleration"],
-        check: template::legacy_master_toleration,
-    },
-    Rule {
-        code: "memory-overcommit",
-        summary: "Request the memory that the limit allows to use",
-        bears: &["Evicted", "OOMKilled"],
-        check: template::memory_overcommit,
-    },
-    Rule {
-        code: "no-priority-class",
-        summary: "Give the pods a priority class, so that others make room for them",
-        // Of a full node the remedies tell, which try a class.
-        bears: &["Evicted", "KubeletPreempted"],
-        check: template::no_priority_class,
-    },
-    Rule {
-        code: "no-readiness-probe",
-        summary: "Have a readiness probe, or a rollout takes broken pods for good ones",
-        bears: &[],
-        check: template::no_readiness_probe,
-    },
-    Rule {
-        code: "no-requests",
-        summary: "Request cpu and memory: pods without requests are evicted first",
-        bears: &["Evicted", "KubeletPreempted", "OOMKilled"],
-        check: template::no_requests,
-    },
-    Rule {
-        code: "orphaned-revisions",
-        summary: "ControllerRevisions that match the selector belong to nobody",
-        bears: &[],
-        check: rollout::orphaned_revisions,
-    },
-    Rule {
-        code: "privileged-in-guarded-namespace",
-        summary: "The namespace's Pod Security level forbids what the template asks for",
-        // The cause of that name says the same.
-        bears: &[],
-        check: template::privileged_in_guarded_namespace,
-    },
-    Rule {
-        code: "slow-rollout",
-        summary: "One node after the other takes long on many nodes",
-        bears: &["RolloutBudget"],
-        check: rollout::slow_rollout,
-    },
-    Rule {
-        code: "surge-blocked",
-        summary: "With maxSurge the new pod would not fit beside the old one",
-        bears: &["RolloutSurgeBlocked", "NodePorts", "NodeResourcesFit"],
-        check: rollout::surge_blocked,
-    },
-    Rule {
-        code: "tolerates-everything",
-        summary: "A toleration for every taint lets the pods on virtual and dying nodes, too",
-        bears: &["KubeletSilent", "NodeResourcesFit"],
-        check: template::tolerates_everything,
-    },
-    Rule {
-        code: "undeclared-host-ports",
-        summary: "Declare the ports of pods on the host's network, so that the scheduler sees clashes",
-        bears: &["CrashLoop", "RolloutSurgeBlocked"],
-        check: template::undeclared_host_ports,
-    },
-    Rule {
-        code: "unpinned-image",
-        summary: "Name a version of the image, not latest or none",
-        bears: &["ImagePull", "CrashLoop"],
-        check: template::unpinned_image,
-    },
+    rule(
+        "container-restart-policy",
+        "Leave the restart policy of containers alone: a pod of a DaemonSet is meant to run on",
+        &["PodSucceeded", "PodRecreated", "KubeletRejected", "NotReady"],
+        template::container_restart_policy,
+    ),
+    rule("cost", "What the DaemonSet takes of the cluster: its nodes times its requests", &[], template::cost),
+    rule(
+        "duplicate-revisions",
+        "Several ControllerRevisions hold the current template",
+        &["OldRevision", "RolloutBudget"],
+        rollout::duplicate_revisions,
+    ),
+    rule("foreign-pods", "Let no other controller's pods match the selector", &["SelectorOverlap", "NodePorts"], rollout::foreign_pods),
+    rule("hash-collisions", "Two templates of the DaemonSet had the same hash", &[], rollout::hash_collisions),
+    rule(
+        "legacy-master-toleration",
+        "Tolerate node-role.kubernetes.io/control-plane, not only the former master taint",
+        &["TaintToleration"],
+        template::legacy_master_toleration,
+    ),
+    rule("memory-overcommit", "Request the memory that the limit allows to use", &["Evicted", "OOMKilled"], template::memory_overcommit),
+    // Of a full node the remedies tell, which try a class.
+    rule(
+        "no-priority-class",
+        "Give the pods a priority class, so that others make room for them",
+        &["Evicted", "KubeletPreempted"],
+        template::no_priority_class,
+    ),
+    rule("no-readiness-probe", "Have a readiness probe, or a rollout takes broken pods for good ones", &[], template::no_readiness_probe),
+    rule(
+        "no-requests",
+        "Request cpu and memory: pods without requests are evicted first",
+        &["Evicted", "KubeletPreempted", "OOMKilled"],
+        template::no_requests,
+    ),
+    rule("orphaned-revisions", "ControllerRevisions that match the selector belong to nobody", &[], rollout::orphaned_revisions),
+    // The cause of that name says the same.
+    rule(
+        "privileged-in-guarded-namespace",
+        "The namespace's Pod Security level forbids what the template asks for",
+        &[],
+        template::privileged_in_guarded_namespace,
+    ),
+    rule("slow-rollout", "One node after the other takes long on many nodes", &["RolloutBudget"], rollout::slow_rollout),
+    rule(
+        "surge-blocked",
+        "With maxSurge the new pod would not fit beside the old one",
+        &["RolloutSurgeBlocked", "NodePorts", "NodeResourcesFit"],
+        rollout::surge_blocked,
+    ),
+    rule(
+        "tolerates-everything",
+        "A toleration for every taint lets the pods on virtual and dying nodes, too",
+        &["KubeletSilent", "NodeResourcesFit"],
+        template::tolerates_everything,
+    ),
+    rule(
+        "undeclared-host-ports",
+        "Declare the ports of pods on the host's network, so that the scheduler sees clashes",
+        &["CrashLoop", "RolloutSurgeBlocked"],
+        template::undeclared_host_ports,
+    ),
+    rule("unpinned-image", "Name a version of the image, not latest or none", &["ImagePull", "CrashLoop"], template::unpinned_image),
 ];
 
 /// The advice, by code.

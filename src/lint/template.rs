@@ -177,12 +177,13 @@ pub fn cost(subject: &Subject) -> Option<Found> {
         return None;
     }
     let times = |amount: i64| amount.saturating_mul(i64::try_from(nodes).unwrap_or(i64::MAX));
-    let message = format!(
-        "{nodes} nodes times cpu {} and memory {} make cpu {} and memory {}",
-        spell("cpu", cpu),
-        spell("memory", memory),
-        spell("cpu", times(cpu)),
-        spell("memory", times(memory))
-    );
+    let amounts = |factor: &dyn Fn(i64) -> i64| {
+        let asked = [("cpu", cpu), ("memory", memory)].into_iter().filter(|(_, amount)| *amount > 0);
+        asked.map(|(name, amount)| format!("{name} {}", spell(name, factor(amount)))).collect::<Vec<_>>().join(" and ")
+    };
+    let message = match nodes {
+        1 => format!("its pod on one node requests {}", amounts(&|n| n)),
+        n => format!("its pods on {n} nodes request {} in all ({} each)", amounts(&times), amounts(&|n| n)),
+    };
     Some(Found::new(message).evidence(subject, "recount of desired", nodes))
 }

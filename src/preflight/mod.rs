@@ -175,6 +175,7 @@ pub fn foresee(snapshot: &Snapshot, proposed: &Proposed, now: Option<&Report>, o
     if !options.without_remedies {
         crate::remedy::propose(&subject, &mut nodes);
         nodes.iter_mut().for_each(|node| of_the_file(node, ds, proposed));
+        crate::remedy::by_hand::add(ds, proposed.before.is_some(), &mut causes, &mut nodes);
     }
     let advice = crate::lint::advise(&subject, &nodes, &causes);
     let changes = changes(now, &nodes);

@@ -11,6 +11,7 @@ use crate::cause::{Cause, Effect, Fact, Remedy, RemedyKind, Stage};
 use crate::diagnose::Subject;
 use crate::report::{NodeReport, State};
 
+pub mod by_hand;
 pub mod merge;
 pub mod patch;
 pub mod proposal;
@@ -21,6 +22,8 @@ use trial::{Change, try_out};
 
 /// How many groups are tried, the largest first; how many nodes a command names.
 const GROUPS: usize = 24;
+/// More holders of one port than this are not told to go one by one.
+const HOLDERS: usize = 5;
 const NAMED: usize = 12;
 
 /// Which cause of which node: indexes into the report.
@@ -34,17 +37,47 @@ pub fn propose(subject: &Subject, nodes: &mut [NodeReport]) {
             groups.entry((cause.code, cause.detail.clone())).or_default().push((n, c));
         }
     }
-    let mut groups: Vec<Vec<Place>> = groups.into_values().collect();
-    groups.sort_by_key(|places| usize::MAX - places.len());
+    let mut groups = pooled(nodes, groups);
+    groups.sort_by_key(|(places, _)| usize::MAX - places.len());
     let mut found: Vec<(Place, Remedy)> = Vec::new();
-    for places in groups.into_iter().take(GROUPS) {
-        found.extend(tried(subject, nodes, &places));
+    for (places, many_holders) in groups.into_iter().take(GROUPS) {
+        let remedies = tried(subject, nodes, &places);
+        found.extend(remedies.into_iter().filter(|(_, r)| !many_holders || r.kind != RemedyKind::Disruptive));
     }
     for ((n, c), remedy) in found {
         if let Some(cause) = nodes.get_mut(n).and_then(|node| node.causes.get_mut(c)) {
             cause.remedies.push(remedy);
         }
     }
+}
+
+/// The groups, with those put together that want one port and differ only in who holds it, if they
+/// are many: then it is the port that is to be changed, not its holders that are to go.
+fn pooled(nodes: &[NodeReport], groups: BTreeMap<(&'static str, String), Vec<Place>>) -> Vec<(Vec<Place>, bool)> {
+    let port = |places: &[Place]| {
+        let (n, c) = places.first()?;
+        match &nodes.get(*n)?.causes.get(*c)?.fact {
+            Fact::HostPort { protocol, port, ip, .. } => Some(format!("{protocol}/{port} {ip}")),
+            _ => None,
+        }
+    };
+    let (mut whole, mut by_port) = (Vec::new(), BTreeMap::<String, Vec<Vec<Place>>>::new());
+    for places in groups.into_values() {
+        match port(&places) {
+            Some(port) => by_port.entry(port).or_default().push(places),
+            None => whole.push((places, false)),
+        }
+    }
+    for sets in by_port.into_values() {
+        if sets.len() > HOLDERS {
+            let mut places: Vec<Place> = sets.into_iter().flatten().collect();
+            places.sort_unstable();
+            whole.push((places, true));
+        } else {
+            whole.extend(sets.into_iter().map(|places| (places, false)));
+        }
+    }
+    whole
 }
 
 /// True for a cause that a change here can take away.

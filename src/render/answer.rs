@@ -3,6 +3,7 @@
 use super::palette::Role;
 use super::words::{count, lacks, number};
 use crate::cause::Severity;
+use crate::report::grouping::Group;
 use crate::report::{Outcome, Report, State};
 
 /// The answer: its role, its symbol and what follows the DaemonSet's name.
@@ -35,15 +36,25 @@ fn groups_of(report: &Report, severity: Severity) -> usize {
 }
 
 /// The codes of nodes' causes of this severity, those of the first groups first: ` (NodePorts, CrashLoop)`.
-fn codes(report: &Report, severity: Severity) -> String {
-    let mut codes: Vec<&str> = Vec::new();
+pub fn codes(report: &Report, severity: Severity) -> String {
     let groups = crate::report::grouping::groups(report);
-    // What follows from other causes is not why.
-    let why = groups.iter().filter(|g| g.severity == severity && (severity < Severity::Error || !g.follows()));
-    for cause in why.flat_map(|g| &g.causes).filter(|c| c.severity == severity) {
-        if !codes.contains(&cause.code) {
-            codes.push(cause.code);
+    let of = |wanted: &dyn Fn(&Group) -> bool| {
+        let mut codes: Vec<&str> = Vec::new();
+        for code in groups.iter().filter(|g| wanted(g)).flat_map(|g| &g.causes).filter(|c| c.severity == severity).map(|c| c.code) {
+            if !codes.contains(&code) {
+                codes.push(code);
+            }
         }
+        codes
+    };
+    // What follows from other causes is not why, unless there is nothing else.
+    let mut codes = of(&|g| g.severity == severity && (severity < Severity::Error || !g.follows()));
+    if codes.is_empty() {
+        codes = of(&|g| g.severity == severity);
+    }
+    if codes.is_empty() && severity == Severity::Error {
+        codes = groups.iter().filter(|g| g.nodes.first().is_some_and(|n| lacks(n))).flat_map(Group::codes).collect();
+        codes.dedup();
     }
     let more = if codes.len() > CODES { ", …" } else { "" };
     codes.truncate(CODES);
@@ -65,9 +76,18 @@ fn healthy(report: &Report) -> String {
     } else if outdated > 0 {
         format!("healthy, {} of {} still of an old revision", number(outdated), count(wanted, "node"))
     } else if wanted == all {
-        format!("healthy on {}", if all == 1 { "its one node".into() } else { format!("all {}", count(all, "node")) })
+        format!("healthy on {}", all_of(all))
     } else {
         format!("healthy on every node that should run it ({} of {})", number(wanted), number(all))
+    }
+}
+
+/// Every one of `n` nodes, in words.
+pub fn all_of(n: usize) -> String {
+    match n {
+        1 => "the one node".into(),
+        2 => "both nodes".into(),
+        n => format!("all {}", count(n, "node")),
     }
 }
 

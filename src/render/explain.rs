@@ -9,6 +9,9 @@ use super::screen::Screen;
 use crate::cause::alert::{self, Alert};
 use crate::cause::{Entry, Stage, registry};
 
+/// Columns that a meaning needs beside its code; with less it stands below it.
+const LEAST: usize = 34;
+
 /// A stage in words.
 pub fn stage_name(stage: Stage) -> &'static str {
     match stage {
@@ -122,6 +125,11 @@ fn codes<W: Write>(screen: &mut Screen<W>, entries: &[&Entry]) -> io::Result<()>
             }
             stage = Some(entry.stage);
             screen.line(0, &[span(Role::Strong, stage_name(entry.stage))])?;
+        }
+        if screen.width() < longest + LEAST {
+            screen.line(2, &[span(Role::Command, entry.code)])?;
+            screen.wrapped(4, 4, &[span(Role::Plain, entry.summary)])?;
+            continue;
         }
         let line = [span(Role::Command, format!("{:longest$}", entry.code)), span(Role::Plain, format!("  {}", entry.summary))];
         screen.wrapped(2, longest + 4, &line)?;

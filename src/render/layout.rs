@@ -23,15 +23,16 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Breaks spans at blanks into lines of at most `columns`; a word that is wider stays whole, so
-/// that it can be copied. Blanks at a break are dropped.
-pub fn wrap(spans: &[Span], columns: usize) -> Vec<Vec<Span>> {
+/// Breaks spans at blanks into lines of at most `columns`, the first of at most `first`; a word that
+/// is wider stays whole, so that it can be copied. Blanks at a break are dropped.
+pub fn wrap(spans: &[Span], first: usize, columns: usize) -> Vec<Vec<Span>> {
     let mut lines: Vec<Vec<Span>> = vec![Vec::new()];
     let mut used = 0;
     for word in words(spans) {
         let wide: usize = word.iter().map(|s| width(&s.text)).sum();
         let blank = word.iter().all(|s| s.text.trim().is_empty());
-        if used > 0 && !blank && used + wide > columns {
+        let room = if lines.len() == 1 { first } else { columns };
+        if used > 0 && !blank && used + wide > room {
             trim(lines.last_mut());
             lines.push(Vec::new());
             used = 0;
@@ -111,8 +112,8 @@ pub fn cut(text: &str, columns: usize, ellipsis: &str) -> String {
 mod tests {
     use super::*;
 
-    fn wrapped(text: &str, columns: usize) -> Vec<String> {
-        let lines = wrap(&[span(Role::Plain, text)], columns);
+    fn wrapped(text: &str, first: usize, columns: usize) -> Vec<String> {
+        let lines = wrap(&[span(Role::Plain, text)], first, columns);
         lines.iter().map(|l| l.iter().map(|s| s.text.as_str()).collect()).collect()
     }
 
@@ -127,14 +128,16 @@ mod tests {
             ("", 5, &[""]),
         ];
         for (text, columns, want) in cases {
-            assert_eq!(wrapped(text, columns), want, "{text:?} at {columns}");
+            assert_eq!(wrapped(text, columns, columns), want, "{text:?} at {columns}");
         }
+        assert_eq!(wrapped("one two three", 7, 3), ["one two", "three"]);
+        assert_eq!(wrapped("one two three", 3, 9), ["one", "two three"]);
     }
 
     #[test]
     fn a_word_of_two_roles_is_not_broken() {
         let spans = [span(Role::Plain, "see "), span(Role::Strong, "worker-1"), span(Role::Plain, ", "), span(Role::Strong, "worker-2")];
-        let lines = wrap(&spans, 13);
+        let lines = wrap(&spans, 13, 13);
         let text: Vec<String> = lines.iter().map(|l| l.iter().map(|s| s.text.as_str()).collect()).collect();
         assert_eq!(text, ["see worker-1,", "worker-2"]);
     }

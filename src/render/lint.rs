@@ -8,6 +8,7 @@ use super::palette::Role;
 use super::screen::Screen;
 use super::text::tag;
 use super::words::count;
+use crate::cause::Evidence;
 use crate::lint::Advice;
 use crate::report::Report;
 
@@ -29,7 +30,10 @@ pub fn render(out: &mut impl Write, reports: &[Report], style: &Style) -> io::Re
         screen.wrapped(0, 2, &[span(Role::Plain, "DaemonSet "), span(Role::Strong, name), span(Role::Plain, format!(": {sum}"))])?;
         for advice in &report.advice {
             screen.wrapped(0, 4, &[mark(advice), span(Role::Plain, format!("  {}", advice.message))])?;
-            let places: Vec<String> = advice.evidence.iter().map(|e| format!("{} {}", e.object, e.field)).collect();
+            // Of the DaemonSet itself the field is enough; what was counted has no place.
+            let own = format!("DaemonSet/{}/{}", report.daemon_set.namespace, report.daemon_set.name);
+            let place = |e: &Evidence| if e.object == own { e.field.clone() } else { format!("{} {}", e.object, e.field) };
+            let places: Vec<String> = advice.evidence.iter().filter(|e| !e.field.contains(' ')).map(place).collect();
             if !places.is_empty() {
                 screen.wrapped(4, 6, &[span(Role::Faint, format!("seen: {}", places.join("; ")))])?;
             }

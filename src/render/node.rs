@@ -14,7 +14,7 @@ use super::words::{age, situation};
 use crate::cause::{Cause, Remedy};
 use crate::report::grouping::Tried;
 use crate::report::scheduler_words::disagreement;
-use crate::report::{CheckVerdict, NodeReport, Report, State};
+use crate::report::{CheckVerdict, NodeReport, PodReport, Report};
 
 /// Writes every node of the reports in full.
 pub fn render(out: &mut impl Write, reports: &[Report], style: &Style) -> io::Result<()> {
@@ -42,7 +42,7 @@ pub fn render(out: &mut impl Write, reports: &[Report], style: &Style) -> io::Re
             None => rollout(&mut screen, report)?,
         }
         for cause in &report.causes {
-            full(&mut screen, cause, 0)?;
+            full(&mut screen, cause, 0, &[])?;
         }
         for node in &report.nodes {
             screen.blank()?;
@@ -66,14 +66,9 @@ fn one<W: Write>(screen: &mut Screen<W>, report: &Report, node: &NodeReport) -> 
         span(Role::Plain, "Node "),
         span(Role::Strong, &node.name),
         span(Role::Plain, ": "),
-        span(state_role(node.state), if report.preflight.is_some() { preflight::situation(node.state, 1) } else { node.state.name() }),
         span(
-            Role::Plain,
-            if node.state == State::Healthy || report.preflight.is_some() {
-                String::new()
-            } else {
-                format!(", {}", situation(node.state, 1))
-            },
+            state_role(node.state),
+            if report.preflight.is_some() { preflight::situation(node.state, 1) } else { situation(node.state, 1) },
         ),
     ];
     screen.wrapped(0, 2, &line)?;
@@ -86,7 +81,7 @@ fn one<W: Write>(screen: &mut Screen<W>, report: &Report, node: &NodeReport) -> 
     pods(screen, report, node)?;
     for cause in &node.causes {
         screen.blank()?;
-        full(screen, cause, 2)?;
+        full(screen, cause, 2, &node.pods)?;
     }
     checks(screen, node)?;
     words(screen, node)?;
@@ -141,7 +136,7 @@ fn checks<W: Write>(screen: &mut Screen<W>, node: &NodeReport) -> io::Result<()>
         return Ok(());
     }
     screen.blank()?;
-    let title = "The scheduler's checks on a fresh pod here, the DaemonSet's own pods left out";
+    let title = "The scheduler's checks on a fresh pod here, own pods left out";
     screen.wrapped(2, 4, &[span(Role::Strong, title)])?;
     let of = |verdict| node.checks.iter().filter(move |c| c.verdict == verdict);
     for check in of(CheckVerdict::Fail) {
@@ -176,7 +171,7 @@ fn words<W: Write>(screen: &mut Screen<W>, node: &NodeReport) -> io::Result<()> 
 }
 
 /// A cause with everything about it.
-fn full<W: Write>(screen: &mut Screen<W>, cause: &Cause, indent: usize) -> io::Result<()> {
+fn full<W: Write>(screen: &mut Screen<W>, cause: &Cause, indent: usize, pods: &[PodReport]) -> io::Result<()> {
     let line = [
         span(role(cause.severity), format!("{} {}", symbol(cause.severity), cause.code)),
         span(Role::Strong, if cause.detail.is_empty() { String::new() } else { format!(" {}", cause.detail) }),
@@ -188,6 +183,10 @@ fn full<W: Write>(screen: &mut Screen<W>, cause: &Cause, indent: usize) -> io::R
             serde_json::Value::String(s) => s.clone(),
             other => other.to_string(),
         };
+        // The scheduler's own words stand below.
+        if !value.is_empty() && pods.iter().any(|p| p.scheduler_message.as_deref() == Some(&value)) {
+            continue;
+        }
         let line = [span(Role::Faint, format!("{} {} = ", e.object, e.field)), span(Role::Plain, value)];
         screen.wrapped(indent + 4, indent + 6, &line)?;
     }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::answer::all_of;
 use super::layout::span;
 use super::palette::Role;
 use super::screen::Screen;
@@ -13,7 +14,7 @@ use crate::report::{NodeReport, Outcome, Report, State};
 pub fn answer(report: &Report) -> String {
     let of = |wanted: fn(&&NodeReport) -> bool| report.nodes.iter().filter(wanted).count();
     let wanted = of(|n| n.should_run == Some(true));
-    let good = of(|n| n.state == State::Healthy);
+    let good = of(|n| matches!(n.state, State::Healthy | State::Outdated));
     let unknown = of(|n| n.state == State::Unknown);
     let lacking = wanted.saturating_sub(good + unknown);
     let refused = report.causes.iter().any(|c| matches!(c.code, "InvalidDaemonSet" | "NamespaceMissing"));
@@ -27,7 +28,7 @@ pub fn answer(report: &Report) -> String {
     } else if unknown > 0 {
         format!("{} of {} could not be judged", number(unknown), count(wanted, "node"))
     } else if wanted == report.nodes.len() {
-        format!("would run on {}", if wanted == 1 { "the one node".into() } else { format!("all {}", count(wanted, "node")) })
+        format!("would run on {}", all_of(wanted))
     } else {
         format!("would run on every node that should run it ({} of {})", number(wanted), number(report.nodes.len()))
     };
@@ -36,13 +37,30 @@ pub fn answer(report: &Report) -> String {
         codes.dedup();
         text += &format!(", but for {}", codes.join(", "));
     }
+    if lacking > 0 && !refused {
+        text += &super::answer::codes(report, crate::cause::Severity::Error);
+    }
     if report.summary.verdict == Outcome::Inconclusive && unknown == 0 {
         text += ", as far as could be read";
     }
     if evicting > 0 {
         text += &format!(", on {} by evicting other pods", number(evicting));
     }
-    text
+    match &report.preflight {
+        Some(judged) if judged.action != Action::Create && !refused => format!("{}; {text}", balance(judged)),
+        _ => text,
+    }
+}
+
+/// How many nodes an update wins and loses.
+fn balance(preflight: &Preflight) -> String {
+    let of = |wanted| sorted(&preflight.changes).into_iter().find(|(label, _)| *label == wanted).map_or(0, |(_, c)| c.len());
+    match (of("gains"), of("loses")) {
+        (0, 0) => "gains and loses no node".into(),
+        (gains, 0) => format!("gains {}", count(gains, "node")),
+        (0, loses) => format!("loses {}", count(loses, "node")),
+        (gains, loses) => format!("gains {} and loses {}", count(gains, "node"), number(loses)),
+    }
 }
 
 /// What a state means for `n` nodes, as it would be.
@@ -59,14 +77,12 @@ pub fn situation(state: State, n: usize) -> &'static str {
 }
 
 /// A state in one word, as it would be.
-fn word(state: State) -> &'static str {
+fn word(state: State) -> String {
     match state {
-        State::Missing => "refused",
-        State::Healthy => "would run it",
-        State::Pending => "pending",
-        State::Excluded => "excluded",
-        State::Unknown => "not known",
-        other => other.name(),
+        State::Missing => "refused".into(),
+        State::Healthy => "would run it".into(),
+        State::Unknown => "not known".into(),
+        other => other.name().to_lowercase(),
     }
 }
 
@@ -134,10 +150,14 @@ fn said(answer: &Answer) -> (Role, String) {
     }
 }
 
+/// True if a pod is on the node, in whatever health: whether the next one is better cannot be foreseen.
+fn has_a_pod(state: State) -> bool {
+    matches!(state, State::Healthy | State::Outdated | State::Unhealthy)
+}
+
 /// The changes by what they mean: a pod more, a pod less, another trouble.
 pub fn sorted(changes: &[Change]) -> Vec<(&'static str, Vec<&Change>)> {
-    let runs = |state: State| matches!(state, State::Healthy | State::Outdated);
-    let kind = |c: &Change| match (runs(c.before), runs(c.after)) {
+    let kind = |c: &Change| match (has_a_pod(c.before), has_a_pod(c.after)) {
         (false, true) => "gains",
         (true, false) => "loses",
         _ => "changes",
@@ -148,8 +168,11 @@ pub fn sorted(changes: &[Change]) -> Vec<(&'static str, Vec<&Change>)> {
 
 /// From which states to which.
 pub fn ways(changes: &[&Change]) -> String {
-    let mut ways: Vec<String> =
-        changes.iter().map(|c| format!("{} → {}", c.before.name().to_lowercase(), word(c.after).to_lowercase())).collect();
+    let then = |c: &Change| match (has_a_pod(c.before), c.after) {
+        (true, State::Healthy) => "a new pod".to_string(),
+        (_, after) => word(after),
+    };
+    let mut ways: Vec<String> = changes.iter().map(|c| format!("{} → {}", c.before.name().to_lowercase(), then(c))).collect();
     ways.sort();
     ways.dedup();
     ways.join(", ")

@@ -44,14 +44,9 @@ impl<'a, W: Write> Screen<'a, W> {
     /// Spans, wrapped; the first line is indented by `first`, the others by `rest`.
     pub fn wrapped(&mut self, first: usize, rest: usize, spans: &[Span]) -> io::Result<()> {
         let safe: Vec<Span> = spans.iter().map(|s| span(s.role, self.safe(start(&s.text)))).collect();
-        // The first line's indent differs from that of the others: it is wrapped as if blanks led.
-        let lead = first.saturating_sub(rest);
-        let mut all = vec![span(Role::Plain, " ".repeat(lead))];
-        all.extend(safe);
-        let columns = self.width().saturating_sub(rest).max(20);
-        for (i, line) in wrap(&all, columns).iter().enumerate() {
-            let indent = if i == 0 { first.min(rest) } else { rest };
-            self.write(indent, line)?;
+        let room = |indent: usize| self.width().saturating_sub(indent).max(20);
+        for (i, line) in wrap(&safe, room(first), room(rest)).iter().enumerate() {
+            self.write(if i == 0 { first } else { rest }, line)?;
         }
         Ok(())
     }

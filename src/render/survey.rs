@@ -16,6 +16,11 @@ const ANSWER: usize = 24;
 
 /// Writes the survey.
 pub fn render(out: &mut impl Write, reports: &[Report], style: &Style) -> io::Result<()> {
+    render_with(out, reports, style, "")
+}
+
+/// The same; `again` are the flags that lead to the same cluster.
+pub fn render_with(out: &mut impl Write, reports: &[Report], style: &Style, again: &str) -> io::Result<()> {
     let mut screen = Screen::new(out, style);
     let mut sorted: Vec<&Report> = reports.iter().collect();
     sorted.sort_by(|a, b| {
@@ -39,7 +44,7 @@ pub fn render(out: &mut impl Write, reports: &[Report], style: &Style) -> io::Re
                 c.desired_number_scheduled.to_string(),
                 c.number_ready.to_string(),
                 c.updated_number_scheduled.map_or("?".into(), |n| n.to_string()),
-                first(r),
+                first(r, room),
             ];
             Row { cells, role: if r.summary.verdict == Outcome::Healthy && role == Role::Good { Role::Plain } else { role } }
         })
@@ -57,8 +62,8 @@ pub fn render(out: &mut impl Write, reports: &[Report], style: &Style) -> io::Re
     let sum = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
     screen.wrapped(0, 2, &[span(Role::Strong, format!("{}{sum}", count(sorted.len(), "DaemonSet")))])?;
     if let Some(worst) = sorted.first().filter(|r| r.summary.verdict != Outcome::Healthy) {
-        let command = format!("kubectl ds-doctor {} -n {}", worst.daemon_set.name, worst.daemon_set.namespace);
-        screen.line(0, &[span(Role::Faint, "the whole story of one: "), span(Role::Command, command)])?;
+        let command = format!("kubectl ds-doctor {} -n {} {again}", worst.daemon_set.name, worst.daemon_set.namespace);
+        screen.line(0, &[span(Role::Faint, "The whole story of one: "), span(Role::Command, command.trim_end())])?;
     }
     Ok(())
 }
@@ -77,16 +82,26 @@ fn lacking(report: &Report) -> usize {
     report.nodes.iter().filter(|n| super::words::lacks(n)).count()
 }
 
-/// The worst state and its cause in a few words.
-fn first(report: &Report) -> String {
+/// How many nodes are concerned and why, with as many codes as there is room for.
+fn first(report: &Report, room: usize) -> String {
     let groups = groups(report);
     let worst = groups.iter().find(|g| g.severity > crate::cause::Severity::Info);
     match worst {
-        Some(g) if g.nodes.is_empty() => g.codes().join(" + "),
         Some(g) => {
-            let codes = g.codes().join(" + ");
-            let more = if groups.iter().filter(|o| o.severity == g.severity).count() > 1 { ", …" } else { "" };
-            format!("{} {}: {codes}{more}", number(g.nodes.len()), g.state.name().to_lowercase())
+            let mut codes: Vec<&str> = Vec::new();
+            for code in groups.iter().filter(|o| o.severity == g.severity).flat_map(|o| o.codes()) {
+                if !codes.contains(&code) {
+                    codes.push(code);
+                }
+            }
+            let head = match (lacking(report), g.nodes.len()) {
+                (0, 0) => String::new(),
+                (0, n) => format!("{} {}: ", number(n), g.state.name().to_lowercase()),
+                (n, _) => format!("{} lack{} it: ", number(n), if n == 1 { "s" } else { "" }),
+            };
+            let some = |n: usize| codes.iter().take(n).copied().collect::<Vec<_>>().join(", ");
+            let told = |n: usize| format!("{head}{}{}", some(n), if n < codes.len() { ", …" } else { "" });
+            (1..=codes.len()).rev().map(told).find(|text| width(text) <= room).unwrap_or_else(|| told(codes.len().min(1)))
         }
         None if report.summary.verdict == Outcome::Inconclusive => "not fully read".into(),
         None if report.rollout.phase == "complete" => "healthy".into(),

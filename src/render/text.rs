@@ -22,6 +22,8 @@ const VARIANTS: usize = 3;
 const REMEDIES: usize = 3;
 /// Pieces of evidence that are pointed at.
 const EVIDENCE: usize = 5;
+/// Groups that are shown with evidence and remedies; further ones with the first sentence of each cause.
+const FULL: usize = 6;
 /// Columns of a value that is too long for the first screen.
 const LONG: usize = 60;
 
@@ -47,8 +49,7 @@ fn one<W: Write>(screen: &mut Screen<W>, report: &Report) -> io::Result<()> {
         screen.blank()?;
         counters(screen, report)?;
     }
-    // With every pod updated, the counters and the groups say it all.
-    if !matches!(report.rollout.phase, "not-applied" | "updated") {
+    if has_a_rollout(report) {
         screen.blank()?;
         rollout(screen, report)?;
     }
@@ -56,8 +57,12 @@ fn one<W: Write>(screen: &mut Screen<W>, report: &Report) -> io::Result<()> {
         screen.blank()?;
     }
     let column = groups.iter().map(|g| width(&title(g))).filter(|w| *w <= 20).max().unwrap_or(0);
-    for group in &groups {
-        show(screen, report, group, column)?;
+    for (i, group) in groups.iter().enumerate() {
+        show(screen, report, group, column, i >= FULL)?;
+    }
+    if groups.len() > FULL && groups.get(FULL).is_some_and(|g| g.severity > Severity::Info) {
+        let text = "The groups further down are in short: --node NAME has all of a node, -o json of every one";
+        screen.wrapped(0, 2, &[span(Role::Faint, text)])?;
     }
     beside(screen, report)?;
     missing(screen, report)?;
@@ -67,6 +72,17 @@ fn one<W: Write>(screen: &mut Screen<W>, report: &Report) -> io::Result<()> {
         screen.wrapped(0, 2, &[span(Role::Faint, hint)])?;
     }
     Ok(())
+}
+
+/// False where the counters and the groups say it all: with every pod updated, or where nothing can
+/// be told of one.
+fn has_a_rollout(report: &Report) -> bool {
+    let r = &report.rollout;
+    match r.phase {
+        "not-applied" | "updated" => false,
+        "unknown" => !(r.blocked_by.is_empty() && r.waiting.is_empty() && r.changes.is_empty()),
+        _ => true,
+    }
 }
 
 /// The answer, and the nodes by state.
@@ -227,7 +243,7 @@ fn title(group: &Group) -> String {
     if codes.is_empty() { group.state.name().to_string() } else { codes.join(" + ") }
 }
 
-fn show<W: Write>(screen: &mut Screen<W>, report: &Report, group: &Group, column: usize) -> io::Result<()> {
+fn show<W: Write>(screen: &mut Screen<W>, report: &Report, group: &Group, column: usize, short: bool) -> io::Result<()> {
     let title = title(group);
     let pad = column.saturating_sub(width(&title));
     let mut line =
@@ -235,17 +251,30 @@ fn show<W: Write>(screen: &mut Screen<W>, report: &Report, group: &Group, column
     if group.nodes.is_empty() {
         line.push(span(Role::Plain, "the DaemonSet as a whole"));
     } else {
+        let lines = if short || group.follows() { 1 } else { 2 };
+        let room = (screen.width().saturating_sub(8) * lines).saturating_sub(width(&title).min(40));
         line.push(span(Role::Strong, count(group.nodes.len(), "node")));
         line.push(span(Role::Plain, format!(", {}: ", since(report, group))));
-        line.push(span(Role::Strong, names(&group.names(), screen.width().saturating_sub(8) * 2 - width(&title).min(40))));
+        line.push(span(Role::Strong, names(&group.names(), room)));
     }
     screen.wrapped(0, 4, &line)?;
     if group.causes.is_empty() && group.state != State::Unknown {
         screen.wrapped(4, 4, &[span(Role::Plain, "no cause was found in what was read")])?;
     }
     let several = group.codes().len() > 1;
+    if short {
+        for cause in &group.causes {
+            let Some(telling) = told(cause).into_iter().next() else { continue };
+            let code = if several { format!("{}: ", cause.code) } else { String::new() };
+            let more = cause.variants.iter().map(|v| v.nodes.len()).sum::<usize>() > telling.variant.nodes.len();
+            let more = if more { " (and the like)" } else { "" };
+            let line = [span(Role::Strong, code), span(Role::Plain, &telling.variant.cause.message), span(Role::Faint, more)];
+            screen.wrapped(4, 6, &line)?;
+        }
+        return Ok(());
+    }
     for cause in &group.causes {
-        sentences(screen, cause, several)?;
+        sentences(screen, group, cause, several)?;
     }
     disagreements(screen, group)?;
     preemption(screen, group)?;
@@ -268,7 +297,7 @@ fn since(report: &Report, group: &Group) -> String {
     }
 }
 
-fn sentences<W: Write>(screen: &mut Screen<W>, cause: &Shared, several: bool) -> io::Result<()> {
+fn sentences<W: Write>(screen: &mut Screen<W>, group: &Group, cause: &Shared, several: bool) -> io::Result<()> {
     let told = told(cause);
     let alone = told.len() == 1;
     for telling in told.iter().take(VARIANTS) {
@@ -291,7 +320,10 @@ fn sentences<W: Write>(screen: &mut Screen<W>, cause: &Shared, several: bool) ->
         screen.wrapped(4, 6, &[span(Role::Faint, text)])?;
     }
     match told.first() {
-        Some(telling) if alone && cause.severity > Severity::Info => evidence(screen, telling.variant.cause),
+        // What only follows from other causes needs no proof.
+        Some(telling) if alone && cause.severity > Severity::Info && (group.nodes.is_empty() || !group.follows()) => {
+            evidence(screen, group, telling.variant.cause)
+        }
         _ => Ok(()),
     }
 }
@@ -322,10 +354,10 @@ fn shape(message: &str) -> String {
     message.split(' ').map(|w| if name(w) { "#" } else { w }).collect::<Vec<_>>().join(" ")
 }
 
-/// What the evidence says beside the sentence, object by object: values that stand in it are left out.
-fn evidence<W: Write>(screen: &mut Screen<W>, cause: &Cause) -> io::Result<()> {
-    let stands =
-        |value: &str| cause.message.split([' ', ':', ',', ';']).any(|w| w == value) || cause.message.contains(&format!(" {value} "));
+/// What the evidence says beside the sentence, object by object: values that stand in it, or are the
+/// group's nodes, are left out.
+fn evidence<W: Write>(screen: &mut Screen<W>, group: &Group, cause: &Cause) -> io::Result<()> {
+    let stands = |value: &str| group.nodes.iter().any(|n| n.name == value) || says(&cause.message, value);
     let mut text = String::new();
     let mut object = "";
     let mut left = 0;
@@ -366,6 +398,17 @@ fn evidence<W: Write>(screen: &mut Screen<W>, cause: &Cause) -> io::Result<()> {
     screen.wrapped(4, 6, &[span(Role::Faint, format!("seen: {text}"))])
 }
 
+/// True if the sentence has the value as words of its own; a full stop at its end is no matter.
+fn says(sentence: &str, value: &str) -> bool {
+    let value = value.trim_end_matches('.');
+    let inside = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '-' || c == '_');
+    sentence.match_indices(value).any(|(at, found)| {
+        let (before, after) = (sentence.get(..at).unwrap_or_default(), sentence.get(at + found.len()..).unwrap_or_default());
+        let part_of_a_number = after.starts_with('.') && after.chars().nth(1).is_some_and(|c| c.is_ascii_digit());
+        !inside(before.chars().last()) && !before.ends_with(['.', '/']) && !inside(after.chars().next()) && !part_of_a_number
+    })
+}
+
 /// Where the scheduler says something else.
 fn disagreements<W: Write>(screen: &mut Screen<W>, group: &Group) -> io::Result<()> {
     let mut told: Vec<String> = Vec::new();
@@ -396,7 +439,7 @@ fn preemption<W: Write>(screen: &mut Screen<W>, group: &Group) -> io::Result<()>
         if first.reason.starts_with("not helpful") || first.reason.starts_with("it cannot be told") {
             return Ok(());
         }
-        format!("preemption cannot help{}", reason(&first.reason))
+        format!("preemption cannot help{}", reason(first.reason.trim_start_matches("no victims: ")))
     } else if group.nodes.len() == 1 {
         let victims: Vec<&str> = first.victims.iter().map(String::as_str).collect();
         format!("preemption can make room by evicting {}{}", names(&victims, 100), reason(&first.reason))
@@ -414,13 +457,13 @@ fn remedies<W: Write>(screen: &mut Screen<W>, group: &Group) -> io::Result<()> {
     let mut shown: Vec<&Tried> = Vec::new();
     let mut left = 0;
     let mut likewise = false;
-    let fixes = group.causes.iter().flat_map(|c| &c.remedies).any(|t| !t.fixed.is_empty());
+    let others = group.causes.iter().flat_map(|c| &c.remedies).any(|t| !is_in_vain(t));
     for cause in &group.causes {
         likewise |= cause.likewise;
         let fresh: Vec<&Tried> = cause.remedies.iter().filter(|t| !shown.iter().any(|s| s.remedy == t.remedy)).collect();
         left += fresh.len();
-        // Where something fixes, what was tried and does not is no help.
-        let fresh: Vec<&Tried> = fresh.into_iter().filter(|t| !fixes || t.remedy.effect.is_none() || !t.fixed.is_empty()).collect();
+        // Where something fixes, or shows more, what was tried and does not fix is no help.
+        let fresh: Vec<&Tried> = fresh.into_iter().filter(|t| !others || t.remedy.effect.is_none() || !is_in_vain(t)).collect();
         left -= fresh.len().min(REMEDIES);
         shown.extend(fresh.into_iter().take(REMEDIES));
     }
@@ -433,6 +476,11 @@ fn remedies<W: Write>(screen: &mut Screen<W>, group: &Group) -> io::Result<()> {
         (n, _) => format!("{} more: --node NAME or -o json", number(n)),
     };
     screen.wrapped(4, 6, &[span(Role::Faint, format!("… {more}"))])
+}
+
+/// True for what was tried and lets no node run the pod.
+fn is_in_vain(tried: &Tried) -> bool {
+    tried.fixed.is_empty() && !tried.still_blocked.is_empty()
 }
 
 /// What to do, what it touches, what it would achieve, and the command.
@@ -474,12 +522,16 @@ pub fn effect(tried: &Tried, nodes: usize) -> Option<String> {
             format!("{} of {} would then run the pod", number(fixed), count(nodes.max(fixed + tried.still_blocked.len()), "node"))
         }
     };
-    for (node, codes) in tried.still_blocked.iter().take(2) {
+    let mut by_codes: std::collections::BTreeMap<String, Vec<&str>> = std::collections::BTreeMap::new();
+    for (node, codes) in &tried.still_blocked {
         let codes: Vec<&str> = codes.iter().copied().collect();
-        text += &format!("; {node} would still be blocked by {}", codes.join(", "));
+        by_codes.entry(codes.join(", ")).or_default().push(node);
     }
-    if tried.still_blocked.len() > 2 {
-        text += &format!(" and {} likewise", number(tried.still_blocked.len() - 2));
+    for (codes, nodes) in by_codes.iter().take(2) {
+        text += &format!("; {} would still be blocked by {codes}", names(nodes, 24));
+    }
+    if by_codes.len() > 2 {
+        text += ", and others by something else";
     }
     Some(text)
 }

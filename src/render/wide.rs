@@ -23,6 +23,7 @@ pub fn render(out: &mut impl Write, reports: &[Report], style: &Style) -> io::Re
             screen.blank()?;
         }
         head(&mut screen, report)?;
+        screen.blank()?;
         match &report.preflight {
             Some(judged) => preflight::show(&mut screen, report, judged)?,
             None => rollout(&mut screen, report)?,

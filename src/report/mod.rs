@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::cause::command::addressed;
 use crate::cause::{Cause, Severity};
 use crate::controller::recount::Counters;
 use crate::model::snapshot::Gap;
@@ -334,6 +335,15 @@ impl Report {
         self.all_causes().map(|c| c.severity).max()
     }
 
+    /// Puts the flags that lead to the cluster into every command to copy.
+    pub fn address(&mut self, flags: &str) {
+        let causes = self.causes.iter_mut().chain(self.nodes.iter_mut().flat_map(|n| &mut n.causes));
+        let remedies = causes.flat_map(|c| &mut c.remedies).chain(self.advice.iter_mut().flat_map(|a| &mut a.remedies));
+        for command in remedies.filter_map(|r| r.command.as_mut()) {
+            *command = addressed(command, flags);
+        }
+    }
+
     /// Every cause, of the DaemonSet and of the nodes.
     pub fn all_causes(&self) -> impl Iterator<Item = &Cause> {
         self.causes.iter().chain(self.nodes.iter().flat_map(|n| &n.causes))
@@ -362,6 +372,7 @@ impl<'a> ReportList<'a> {
 
 /// The advice on several DaemonSets (`--lint`).
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AdviceList<'a> {
     /// [`API_VERSION`].
@@ -374,6 +385,7 @@ pub struct AdviceList<'a> {
 
 /// The advice on one DaemonSet.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DaemonSetAdvice<'a> {
     /// Its namespace.

@@ -1,11 +1,11 @@
-//! The JSON Schema of the report, made from the types; `docs/schema/ds-doctor-v1.json` is its
+//! The JSON Schema of every JSON output, made from the types; `docs/schema/ds-doctor-v1.json` is its
 //! published form. Only tests need it: the binary has no use for it.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::json;
 
-use super::Report;
+use super::{AdviceList, Report};
 use crate::model::time::Time;
 
 impl JsonSchema for Time {
@@ -18,18 +18,29 @@ impl JsonSchema for Time {
     }
 }
 
-/// One report, or a list of several.
-fn schema() -> serde_json::Value {
+/// The schema of a whole output of this kind; the types that it is made of go to `definitions`.
+fn of_kind<T: JsonSchema>(kind: &str, definitions: &mut serde_json::Value) -> serde_json::Value {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
-    let mut report = serde_json::to_value(generator.into_root_schema_for::<Report>()).unwrap();
-    let mut definitions = report.as_object_mut().and_then(|o| o.remove("$defs")).unwrap_or_else(|| json!({}));
-    let object = report.as_object_mut().unwrap();
+    let mut whole = serde_json::to_value(generator.into_root_schema_for::<T>()).unwrap();
+    let object = whole.as_object_mut().unwrap();
+    if let Some(serde_json::Value::Object(parts)) = object.remove("$defs") {
+        definitions.as_object_mut().unwrap().extend(parts);
+    }
     object.remove("$schema");
     object.remove("title");
-    for (name, value) in [("apiVersion", super::API_VERSION), ("kind", "DaemonSetReport")] {
+    for (name, value) in [("apiVersion", super::API_VERSION), ("kind", kind)] {
         object["properties"][name]["const"] = json!(value);
     }
+    whole
+}
+
+/// One report, a list of several, or the advice of `--lint`.
+fn schema() -> serde_json::Value {
+    let mut definitions = json!({});
+    let report = of_kind::<Report>("DaemonSetReport", &mut definitions);
+    let advice = of_kind::<AdviceList>("DaemonSetAdviceList", &mut definitions);
     definitions["DaemonSetReport"] = report;
+    definitions["DaemonSetAdviceList"] = advice;
     definitions["DaemonSetReportList"] = json!({
         "description": "Several reports.",
         "type": "object",
@@ -40,12 +51,14 @@ fn schema() -> serde_json::Value {
         },
         "required": ["apiVersion", "kind", "items"],
     });
+    let kinds = ["DaemonSetReport", "DaemonSetReportList", "DaemonSetAdviceList"];
+    let any: Vec<serde_json::Value> = kinds.iter().map(|kind| json!({ "$ref": format!("#/$defs/{kind}") })).collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:ds-doctor:v1",
         "title": "The report of kubectl ds-doctor, version ds-doctor/v1",
         "description": "Fields are added to, never renamed or removed.",
-        "oneOf": [{ "$ref": "#/$defs/DaemonSetReport" }, { "$ref": "#/$defs/DaemonSetReportList" }],
+        "oneOf": any,
         "$defs": definitions,
     })
 }

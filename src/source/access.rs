@@ -12,6 +12,7 @@ use kube::{Client, Config};
 
 use super::failure::{Failure, clean};
 use super::proxy;
+use crate::cause::command::quote;
 
 /// A credential plugin gets so long: time enough to log in with a browser.
 const CREDENTIALS_PATIENCE: Duration = Duration::from_secs(120);
@@ -51,6 +52,17 @@ pub struct Access {
     pub request_timeout: Option<Duration>,
     /// When to give up reading altogether.
     pub deadline: Duration,
+}
+
+impl Access {
+    /// The flags that lead another kubectl to the same cluster, as the same user: those that name parts of
+    /// a kubeconfig. An address may hold a password, and is of no use without the credentials.
+    pub fn flags(&self) -> String {
+        let file = self.kubeconfig.as_ref().map(|path| path.display().to_string());
+        let given = [("--kubeconfig", &file), ("--context", &self.context), ("--cluster", &self.cluster), ("--user", &self.user)];
+        let flags = given.into_iter().filter_map(|(flag, value)| Some(format!("{flag}={}", value.as_ref()?)));
+        flags.map(|flag| quote(&flag).into_owned()).collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// A text that is never shown.

@@ -9,7 +9,7 @@ use super::ingest::Kind;
 use super::read_error::ReadError;
 
 /// Short names that support bundles give to resources.
-const SHORT: &[(&str, &str)] = &[("pvs", "persistentvolumes"), ("pvcs", "persistentvolumeclaims"), ("quotas", "resourcequotas")];
+const SHORT: &[(&str, &str)] = &[("pvs", "persistentvolumes"), ("pvcs", "persistentvolumeclaims"), ("resourcequota", "resourcequotas")];
 
 /// The kind that the file's name, or its folders', says its objects are of:
 /// `cluster-resources/pods/default.json`, `nodes.json`.
@@ -55,6 +55,8 @@ mod tests {
             ("bundle/cluster-resources/nodes.json", Some("Node")),
             ("x/storage-classes.json", Some("StorageClass")),
             ("x/pvcs/default.json", Some("PersistentVolumeClaim")),
+            ("x/cluster-resources/resource-quota/default.json", Some("ResourceQuota")),
+            ("x/cluster-resources/pod-disruption-budgets/default.json", Some("PodDisruptionBudget")),
             ("x/nodes.json.gz", Some("Node")),
             ("x/deployments/default.json", None),
             ("a.json", None),

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::ingest::{Ingest, Ingested, Kind, Use};
 use super::read_error::ReadError;
 use super::slim::{Focus, Slimmer};
+use super::yaml_words::as_kubectl_reads;
 use crate::model::daemon_set::DaemonSet;
 use crate::model::object::Object;
 use crate::model::snapshot::Objects;
@@ -69,7 +70,8 @@ pub fn read(paths: &[PathBuf]) -> Result<Manifests, ReadError> {
     }
     found.others = ingest.finish();
     if found.items.is_empty() {
-        let names: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
+        let name = |p: &PathBuf| if p.as_os_str() == "-" { "standard input".into() } else { p.display().to_string() };
+        let names: Vec<String> = paths.iter().map(name).collect();
         return Err(ReadError::NoDaemonSet { path: names.join(", ") });
     }
     Ok(found)
@@ -178,7 +180,8 @@ fn objects(name: &str, text: &str) -> Result<Vec<Value>, ReadError> {
         }
         return Ok(found);
     }
-    for document in yaml_serde::Deserializer::from_str(text) {
+    let text = as_kubectl_reads(text);
+    for document in yaml_serde::Deserializer::from_str(&text) {
         let wrong = |e: yaml_serde::Error| {
             let at = e.location().map_or((1, 1), |l| (l.line(), l.column()));
             syntax(name, "YAML", at.0, at.1, &e.to_string())

@@ -25,3 +25,4 @@ pub mod proxy;
 pub mod read_error;
 mod sift;
 pub mod slim;
+pub mod yaml_words;

@@ -19,8 +19,8 @@ The template names a PriorityClass that the cluster does not have. The API serve
 A FailedCreate event says `no PriorityClass with name`; or the PriorityClasses were read and the named one is not among them.
 
 ## How to check by hand
-    kubectl -n NAMESPACE get ds NAME -o jsonpath='{.spec.template.spec.priorityClassName}'
     kubectl get priorityclasses
+    kubectl -n NAMESPACE get ds NAME -o jsonpath='{.spec.template.spec.priorityClassName}'
 
 ## How to fix it
 Create the PriorityClass, or name one that exists (`system-node-critical` is there in every cluster and is meant for node agents).

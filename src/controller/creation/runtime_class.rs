@@ -23,8 +23,8 @@ A FailedCreate event says `pod rejected: RuntimeClass`, `Overhead` or `runtimeCl
 named one is not among them.
 
 ## How to check by hand
-    kubectl -n NAMESPACE get ds NAME -o jsonpath='{.spec.template.spec.runtimeClassName} {.spec.template.spec.overhead}'
     kubectl get runtimeclasses
+    kubectl -n NAMESPACE get ds NAME -o jsonpath='{.spec.template.spec.runtimeClassName} {.spec.template.spec.overhead}'
 
 ## How to fix it
 Install the runtime with its RuntimeClass, or correct the name. Leave `overhead` out of the template: admission fills it in.

@@ -30,8 +30,8 @@ and the service's endpoints are looked up where they could be read. Where no eve
 webhook that is asked about pods of this namespace, fails closed and has no ready endpoint is named.
 
 ## How to check by hand
-    kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations
     kubectl -n SERVICENAMESPACE get endpointslices -l kubernetes.io/service-name=SERVICE
+    kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations
 
 ## How to fix it
 Bring the backend up again; or except this namespace with the webhook's namespaceSelector; in an emergency set its failurePolicy to Ignore

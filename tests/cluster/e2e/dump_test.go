@@ -135,7 +135,7 @@ func (s *stage) named(ds, names string) string {
 		if kind == "pod" {
 			for node, pods := range truth.Pods {
 				for i := range pods {
-					if s.namespace+"/"+pods[i].Name == rest {
+					if pods[i].Name == rest {
 						rest = "on " + node
 					}
 				}
