@@ -43,6 +43,19 @@ pub enum Plan {
     },
 }
 
+/// A patch is not longer.
+const LONGEST: u64 = 16 << 20;
+
+/// A patch's whole text: half of one may look like another.
+fn text(input: impl Read) -> Result<String> {
+    let mut text = String::new();
+    input.take(LONGEST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LONGEST {
+        bail!("is larger than 16 MiB, as no patch is");
+    }
+    Ok(text)
+}
+
 /// Asks the API server about a manifest: whether a DaemonSet of its name is there, and the name of
 /// a node for its pod.
 pub type Ask<'a> = dyn Fn(&Manifest, bool, Option<&str>) -> Answers + 'a;
@@ -66,12 +79,11 @@ impl Plan {
             Some(Proposal::Patch { patch, kind }) => {
                 let (name, text) = match patch.as_str() {
                     text if is_inline(text) => ("the patch".to_string(), text.to_string()),
-                    "-" => {
-                        let mut text = String::new();
-                        std::io::stdin().lock().take(16 << 20).read_to_string(&mut text).context("standard input: cannot be read")?;
-                        ("standard input".to_string(), text)
+                    "-" => ("standard input".to_string(), text(std::io::stdin().lock()).context("standard input: cannot be read")?),
+                    path => {
+                        let file = std::fs::File::open(path).map_err(|e| ReadError::io(path, e))?;
+                        (path.to_string(), text(file).with_context(|| format!("{path}: cannot be read"))?)
                     }
-                    path => (path.to_string(), std::fs::read_to_string(Path::new(path)).map_err(|e| ReadError::io(path, e))?),
                 };
                 let json = text.trim_start().starts_with(['{', '[']);
                 let text = if json { text } else { as_kubectl_reads(&text).into_owned() };

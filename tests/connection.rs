@@ -288,16 +288,78 @@ fn ask(rules: &[Rule], protobuf: bool, flags: &[&str]) -> (Output, Duration, Ser
     (output, began.elapsed(), server)
 }
 
+/// `--watch` with credentials that expire: the plugin is asked again, and a change after that is told.
+#[test]
+fn watching_outlives_its_credentials() {
+    let (snapshot, namespace, name) = world();
+    let server = Server::start(snapshot, "v1.34.3", true, &[("/", Act::Token("token-1"))]);
+    let token = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(token.path(), "token-1").unwrap();
+    let script = format!(
+        r#"echo "{{\"apiVersion\": \"client.authentication.k8s.io/v1\", \"kind\": \"ExecCredential\", \"status\": {{\"token\": \"$(cat {})\"}}}}""#,
+        token.path().display()
+    );
+    let config = kubeconfig(&server.url, &exec(&script));
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("kubectl-ds_doctor"))
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("HOME", "/nonexistent")
+        .args(["--now", "2026-11-30T12:00:00Z", "--watch", "-n", &namespace, &name, "--kubeconfig"])
+        .arg(config.path())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (send, lines) = std::sync::mpsc::channel();
+    let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    for stream in [Box::new(out) as Box<dyn Read + Send>, Box::new(err)] {
+        let send = send.clone();
+        thread::spawn(move || BufReader::new(stream).lines().map_while(Result::ok).try_for_each(|l| send.send(l)));
+    }
+    let mut seen = Vec::new();
+    let mut wait = |want: &str| {
+        while !seen.last().is_some_and(|l: &String| l.contains(want)) {
+            match lines.recv_timeout(Duration::from_secs(60)) {
+                Ok(line) => seen.push(line),
+                Err(_) => panic!("no {want:?} in {seen:?}"),
+            }
+        }
+        seen.clone()
+    };
+    wait("DaemonSet");
+    // The old token has expired before the plugin has a new one: told once, and tried again.
+    server.rules(&[("/", Act::Token("token-2"))]);
+    wait("warning: ");
+    std::fs::write(token.path(), "token-2").unwrap();
+    wait("the cluster answers again");
+    // The next one is there at once, and nobody notices.
+    std::fs::write(token.path(), "token-3").unwrap();
+    server.rules(&[("/", Act::Token("token-3"))]);
+    let node = server.requests().len();
+    server.change(|s| s.objects.nodes.items.pop().map(drop).unwrap());
+    let seen = wait(" is gone");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(server.requests().len() > node);
+    let warnings: Vec<&String> = seen.iter().filter(|l| l.starts_with("warning: ")).collect();
+    assert_eq!(warnings.len(), 1, "{seen:?}");
+    assert!(
+        warnings[0].contains("does not accept the credentials (401 Unauthorized)") && warnings[0].ends_with("; trying again"),
+        "{seen:?}"
+    );
+    assert!(!seen.iter().any(|l| ["token-", "hunter2"].iter().any(|s| l.contains(s))), "{seen:?}");
+}
+
 #[test]
 fn servers_that_are_slow_are_waited_for_as_long_as_was_said() {
-    for act in [Act::Silent, Act::Trickle, Act::Stuck] {
+    for (act, protobuf) in [Act::Silent, Act::Trickle, Act::Stuck].into_iter().flat_map(|act| [(act.clone(), true), (act, false)]) {
         for (flags, limit) in [(["--request-timeout", "1s"], "1s"), (["--deadline", "2s"], "2s")] {
-            let what = format!("{act:?} {flags:?}");
-            let (output, took, _) = ask(&[("/daemonsets/", act.clone())], true, &flags);
+            let what = format!("{act:?} {flags:?} {protobuf}");
+            let (output, took, _) = ask(&[("/daemonsets/", act.clone())], protobuf, &flags);
             refused(&what, &output, if limit == "1s" { "no answer within 1s" } else { "no answer within" });
             assert!(took < Duration::from_secs(10), "{what}: {took:?}");
             // The nodes are not to be had: no verdict, but a report that says so.
-            let (output, took, _) = ask(&[("/nodes", act.clone())], true, &flags);
+            let (output, took, _) = ask(&[("/nodes", act.clone())], protobuf, &flags);
             let (code, out, err) = told(&output);
             assert_eq!((code, err.as_str()), (3, ""), "{what}: {out}");
             assert!(out.contains("no answer within") && took < Duration::from_secs(10), "{what}: {took:?} {out}");
@@ -340,10 +402,12 @@ fn an_old_server_without_newer_apis() {
     let groups =
         ["/apis/storage.k8s.io", "/apis/node.k8s.io", "/apis/policy", "/apis/resource.k8s.io", "/apis/discovery", "/apis/scheduling"];
     let rules: Vec<Rule> = groups.iter().map(|g| (*g, Act::Refuse(404))).collect();
-    let (output, ..) = ask(&rules, true, &[]);
-    let (code, out, err) = told(&output);
-    assert_eq!((code, err.as_str()), (1, ""), "{out}");
-    assert!(out.contains("InsufficientResource") || out.contains("NodeResourcesFit"), "{out}");
+    for protobuf in [true, false] {
+        let (output, ..) = ask(&rules, protobuf, &[]);
+        let (code, out, err) = told(&output);
+        assert_eq!((code, err.as_str()), (1, ""), "{out}");
+        assert!(out.contains("InsufficientResource") || out.contains("NodeResourcesFit"), "{out}");
+    }
 }
 
 #[test]

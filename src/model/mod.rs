@@ -30,6 +30,7 @@ pub mod storage;
 pub mod strict;
 pub mod time;
 pub mod toleration;
+pub mod untrusted;
 pub mod version;
 pub mod volume;
 pub(crate) mod wire;

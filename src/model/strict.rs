@@ -7,6 +7,7 @@ use k8s_openapi::api::apps::v1 as api;
 use serde_json::Value;
 
 use super::daemon_set::DaemonSet;
+use super::untrusted;
 
 /// The fields of the object that the API does not know, such as `spec.template.spec.tolerationz`;
 /// none if the object is not even of the right shape, which [`daemon_set`] tells.
@@ -50,8 +51,9 @@ pub fn daemon_set(value: Value) -> Result<DaemonSet, String> {
 }
 
 fn words(error: &serde_path_to_error::Error<serde_json::Error>) -> String {
-    let inner = error.inner().to_string();
-    match error.path().to_string().as_str() {
+    let path = error.path().to_string();
+    let inner = untrusted::message(&path, &error.inner().to_string());
+    match path.as_str() {
         "." => inner,
         path => format!("{path}: {inner}"),
     }
@@ -84,5 +86,8 @@ mod tests {
         let value = json!({"metadata": {"name": "a"}, "spec": {"selector": {}, "template": {"spec": {"containers": [{"name": "c", "ports": [{"hostPort": "x"}]}]}}}});
         let said = daemon_set(value).unwrap_err();
         assert!(said.starts_with("spec.template.spec.containers[0].ports[0].hostPort: "), "{said}");
+        let value = json!({"spec": {"selector": {}, "template": {"spec": {"containers": [{"name": "c", "env": [{"name": "PIN", "value": 13579}]}]}}}});
+        let said = daemon_set(value).unwrap_err();
+        assert_eq!(said, "spec.template.spec.containers[0].env[0].value: invalid type: integer, expected a string");
     }
 }

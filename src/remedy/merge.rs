@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::patch::{PatchError, apply};
 use crate::model::daemon_set::DaemonSet;
-use crate::model::strict;
+use crate::model::{strict, untrusted};
 
 /// How a patch is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +87,15 @@ const NOT_HELD: &[&str] = &[
     "workingDir",
 ];
 
+/// Operations of a JSON patch (upstream: `maxJSONPatchOperations` of `apiserver/pkg/endpoints/handlers/patch.go`, v0.37.2).
+const MOST_OPERATIONS: usize = 10_000;
+
+/// Values that all copies of a patch may add; upstream allows 3 MiB of them.
+const MOST_COPIED: usize = 100_000;
+
+/// Levels of an object and what is added to it, together; a DaemonSet has less than 20.
+const DEEPEST: usize = 128;
+
 /// What a patch makes of a DaemonSet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Patched {
@@ -103,17 +112,25 @@ impl Patch {
     /// # Errors
     /// In one line, if it is none.
     pub fn parse(text: &str, kind: Option<Kind>) -> Result<Patch, String> {
-        let value: Value = yaml_serde::from_str(text).map_err(|e| format!("is neither JSON nor YAML: {e}"))?;
+        let value: Value = match serde_json::from_str(text) {
+            Ok(value) => value,
+            Err(_) if untrusted::is_too_deep(text) => return Err("is neither JSON nor YAML: too many brackets are open".into()),
+            Err(_) => yaml_serde::from_str(text).map_err(|e| format!("is neither JSON nor YAML: {e}"))?,
+        };
         let kind = kind.unwrap_or(if value.is_array() { Kind::Json } else { Kind::Strategic });
         match (kind, &value) {
             (Kind::Json, Value::Array(operations)) => {
-                for operation in operations {
+                if operations.len() > MOST_OPERATIONS {
+                    return Err(format!("has {} operations; the API server takes {MOST_OPERATIONS}", operations.len()));
+                }
+                // Only where, never what: a value may be secret.
+                for (i, operation) in operations.iter().enumerate() {
                     let text = |key: &str| operation[key].as_str().unwrap_or_default();
                     let needs_value = matches!(text("op"), "add" | "replace" | "test") && operation.get("value").is_none();
                     if !matches!(text("op"), "add" | "replace" | "remove" | "test" | "move" | "copy") {
-                        return Err(format!("operation {operation}: op is one of add, replace, remove, test, move and copy"));
+                        return Err(format!("operation {i}: op is one of add, replace, remove, test, move and copy"));
                     } else if !text("path").starts_with('/') || needs_value {
-                        return Err(format!("operation {operation}: needs a path such as /spec/template, and a value"));
+                        return Err(format!("operation {i}: needs a path such as /spec/template, and a value"));
                     }
                 }
             }
@@ -137,9 +154,14 @@ impl Patch {
         let mut beside = false;
         match (self.kind, &self.value) {
             (Kind::Json, Value::Array(operations)) => {
+                let mut copied = 0;
                 for operation in operations {
-                    let known = apply(&mut value, operation);
                     let path = operation["path"].as_str().unwrap_or_default();
+                    copied += growth(&value, operation, path)?;
+                    if copied > MOST_COPIED {
+                        return Err(wrong(format!("copies make it larger than {MOST_COPIED} values")));
+                    }
+                    let known = apply(&mut value, operation);
                     if path.split('/').any(|part| NOT_HELD.contains(&part)) {
                         beside |= path.starts_with("/spec/template/");
                     } else {
@@ -166,6 +188,21 @@ impl Patch {
         let replaces_pods = beside || after.spec.template != before.spec.template;
         Ok(Patched { daemon_set: after, replaces_pods })
     }
+}
+
+/// How many values an operation adds by copying.
+///
+/// # Errors
+/// If it leads deeper than any DaemonSet goes: a chain of copies can double that each time.
+fn growth(target: &Value, operation: &Value, path: &str) -> Result<usize, PatchError> {
+    let from = || target.pointer(operation["from"].as_str().unwrap_or_default());
+    let copies = operation["op"] == "copy";
+    let added = if copies || operation["op"] == "move" { from() } else { operation.get("value") };
+    let (depth, count) = added.map_or((0, 0), untrusted::measure);
+    if path.matches('/').count() + depth > DEEPEST {
+        return Err(PatchError::Result("it is too deep".into()));
+    }
+    Ok(if copies { count } else { 0 })
 }
 
 /// Objects that the API server always writes, be they empty.
@@ -383,6 +420,49 @@ mod tests {
                 Ok(patch) => patch.apply(&ds()).unwrap_err().to_string(),
             };
             assert!(said.contains(want) && !said.contains('\n'), "{text}: {said}");
+        }
+    }
+
+    #[test]
+    fn patches_that_were_written_to_do_harm() {
+        let op = |op: &str, from: &str, path: &str| json!({"op": op, "from": from, "path": path});
+        let doubling: Vec<Value> = (0..60).map(|i| op("copy", "/metadata", &format!("/metadata/x{i}"))).collect();
+        let mut deep = vec![json!({"op": "add", "path": "/metadata/a", "value": {"b": {"b": {"b": {}}}}})];
+        deep.extend((2..20).map(|i| op("copy", "/metadata/a", &format!("/metadata/a{}", "/b".repeat(1 << i)))));
+        let wrapping: Vec<Value> = (0..200)
+            .flat_map(|_| {
+                [
+                    json!({"op": "add", "path": "/y", "value": {"b": 1}}),
+                    op("move", "/spec/selector", "/y/b"),
+                    op("move", "/y", "/spec/selector"),
+                ]
+            })
+            .collect();
+        let adding: Vec<Value> =
+            (0..300).map(|i| json!({"op": "add", "path": format!("/metadata{}", "/a".repeat(i + 1)), "value": {}})).collect();
+        let many = vec![json!({"op": "remove", "path": "/a"}); 10_001];
+        let secret = json!([{"op": "x", "path": "/spec", "value": {"env": [{"name": "P", "value": "hunter2"}]}}]);
+        let env = json!([{"op": "add", "path": "/spec/template/spec/containers/0/env", "value": [{"name": "P", "value": 13579}]}]);
+        let up = json!([{"op": "replace", "path": "/spec/../../../etc/passwd", "value": 1}]);
+        for (patch, want) in [
+            (Value::Array(doubling), "copies make it larger"),
+            (Value::Array(deep), "too deep"),
+            (Value::Array(wrapping), "too deep"),
+            (Value::Array(adding), "too deep"),
+            (Value::Array(many), "has 10001 operations"),
+            (secret, "operation 0: op is one of"),
+            (env, "env[0].value: invalid type: integer, expected a string"),
+            (up, "/spec/../../../etc/passwd is not there"),
+            (json!({"metadata": {"annotations": {"a": 13579}}}), "metadata.annotations.a: invalid type: integer, expected a string"),
+        ] {
+            let said = match Patch::parse(&patch.to_string(), None) {
+                Err(e) => e,
+                Ok(patch) => patch.apply(&ds()).unwrap_err().to_string(),
+            };
+            assert!(said.contains(want) && !said.contains("hunter2") && !said.contains("13579"), "{said}");
+        }
+        for text in ["{\"a\":".repeat(100_000), "{a: ".repeat(50_000), "[".repeat(100_000)] {
+            assert!(Patch::parse(&text, None).unwrap_err().contains("too many brackets"));
         }
     }
 }

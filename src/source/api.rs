@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use futures::TryStreamExt;
-use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, RETRY_AFTER, WARNING};
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, DATE, RETRY_AFTER, WARNING};
 use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use kube::Client;
@@ -17,6 +17,7 @@ use prost::Message;
 use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
 
+use super::clock::Clock;
 use super::failure::clean;
 use super::json_items;
 use super::progress::Progress;
@@ -173,6 +174,7 @@ pub struct Api {
     /// True if lists are to be asked for page by page.
     pages: std::cell::Cell<bool>,
     progress: RefCell<Progress>,
+    clock: Clock,
 }
 
 /// A list that was read.
@@ -194,12 +196,18 @@ impl Api {
             deadline: Instant::now() + deadline,
             pages: std::cell::Cell::new(false),
             progress: RefCell::new(progress),
+            clock: Clock::default(),
         }
     }
 
     /// Asks for lists page by page from now on.
     pub fn in_pages(&self) {
         self.pages.set(true);
+    }
+
+    /// The server's time, if it differs from this machine's.
+    pub fn now(&self) -> jiff::Timestamp {
+        self.clock.at(jiff::Timestamp::now())
     }
 
     /// Ends the progress line, so that something else can be written.
@@ -406,6 +414,9 @@ impl Api {
         let request = Request::get(url).header(ACCEPT, accept).header(ACCEPT_ENCODING, "identity").body(Body::empty());
         let request = request.map_err(|e| ApiError::Transport(Transport::Broke(e.to_string())))?;
         let response = timely(self.client.send(request)).await?;
+        if let Some(date) = response.headers().get(DATE).and_then(|v| v.to_str().ok()) {
+            self.clock.heard(date, jiff::Timestamp::now());
+        }
         if response.status() != StatusCode::OK {
             return Err(self.refusal(response).await);
         }
@@ -617,6 +628,9 @@ mod tests {
             (refused(503, None), 1, ms(400)),
             (refused(503, None), 4, None),
             (refused(500, None), 2, ms(800)),
+            (refused(502, None), 3, ms(1600)),
+            (refused(504, None), 1, ms(400)),
+            (refused(409, None), 1, None),
             (refused(410, None), 1, None),
             (refused(403, None), 1, None),
             (refused(401, None), 1, None),

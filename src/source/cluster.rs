@@ -22,6 +22,7 @@ use super::failure::Failure;
 use super::ingest::{Ingested, accept};
 use super::lists::{each_once, gap, merged, path, selector_text, unread, welcome};
 use super::progress::Progress;
+use super::protobuf::Malformed;
 use super::slim::{Focus, Slimmer};
 use crate::model::daemon_set::DaemonSet;
 use crate::model::event::Event;
@@ -206,6 +207,10 @@ impl Reader<'_> {
         path.push('/');
         escape(name, &mut path);
         let mut object: T = self.api.get(&path, resource).await?;
+        // Some object is not the one that was asked for: nothing of it may be judged.
+        if (object.meta().name.as_str(), object.meta().namespace.as_str()) != (name, namespace.unwrap_or_default()) {
+            return Err(Malformed::Not("it is another object than the one that was asked for".into()).into());
+        }
         accept(&mut object, &mut self.slimmer.borrow_mut());
         Ok(object)
     }
@@ -220,7 +225,7 @@ impl Reader<'_> {
             self.api.in_pages();
         }
         let mut snapshot = Snapshot {
-            now: request.now.unwrap_or_else(|| jiff::Timestamp::now().into()),
+            now: request.now.unwrap_or_else(|| self.api.now().into()),
             version: version.unwrap_or(NEWEST),
             version_text: text.filter(|_| version.is_some()),
             from_files: false,

@@ -17,7 +17,7 @@ use super::yaml_words::as_kubectl_reads;
 use crate::model::daemon_set::DaemonSet;
 use crate::model::object::Object;
 use crate::model::snapshot::Objects;
-use crate::model::strict;
+use crate::model::{strict, untrusted};
 
 /// A manifest is not longer.
 const LONGEST: u64 = 64 << 20;
@@ -56,7 +56,12 @@ pub fn read(paths: &[PathBuf]) -> Result<Manifests, ReadError> {
     for path in paths {
         let text = |input: Box<dyn Read>, name: &str| {
             let mut text = String::new();
-            input.take(LONGEST).read_to_string(&mut text).map_err(|e| ReadError::io(name, e)).map(|_| text)
+            input.take(LONGEST + 1).read_to_string(&mut text).map_err(|e| ReadError::io(name, e))?;
+            // Half a manifest may look like a whole one.
+            if text.len() as u64 > LONGEST {
+                return Err(ReadError::TooLarge { path: name.into(), what: "is larger than 64 MiB, as no manifest is".into() });
+            }
+            Ok(text)
         };
         if path.as_os_str() == "-" {
             one("standard input", None, &text(Box::new(std::io::stdin().lock()), "standard input")?, &mut found, &mut ingest)?;
@@ -179,6 +184,9 @@ fn objects(name: &str, text: &str) -> Result<Vec<Value>, ReadError> {
             flatten(value, &mut found);
         }
         return Ok(found);
+    }
+    if untrusted::is_too_deep(text) {
+        return Err(syntax(name, "YAML", 1, 1, "more than 10000 brackets are open"));
     }
     let text = as_kubectl_reads(text);
     for document in yaml_serde::Deserializer::from_str(&text) {

@@ -4,6 +4,7 @@ pub mod access;
 pub mod api;
 mod archive;
 pub mod capture;
+mod clock;
 pub mod cluster;
 mod cut;
 mod cut_json;

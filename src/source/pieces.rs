@@ -12,6 +12,7 @@ use super::cut_json::{elements, has_metadata, head};
 use super::dumps::kind_of_path;
 use super::ingest::{Ingest, Kind, Use};
 use super::read_error::ReadError;
+use crate::model::untrusted;
 
 /// Lists within lists within lists: nobody saves a cluster so.
 const DEEPEST: usize = 16;
@@ -103,7 +104,7 @@ impl Pieces<'_> {
         {
             return Ok(1);
         }
-        if is_too_deep(text) {
+        if untrusted::is_too_deep(text) {
             return Err(ReadError::TooLarge { path: self.path.into(), what: "brackets are nested more than 10,000 deep".into() });
         }
         let value = yaml_value(text).map_err(|e| self.yaml_syntax(text, line(), &e))?;
@@ -171,9 +172,7 @@ impl Pieces<'_> {
         let again = Ingest::default().read(kind, serde_path_to_error::Deserializer::new(value, &mut track));
         let message = plain(&again.err().unwrap_or_else(|| serde_json::Error::custom(plain(first))));
         let field = track.path().to_string();
-        // A text in the wrong place may be anything.
-        let is_text = message.starts_with("invalid type: string");
-        let message = if is_text || may_be_secret(&field) { without_value(&message) } else { message };
+        let message = untrusted::message(&field, &message);
         let (field, message) = match (field, message.split_once(": ")) {
             // Found by a look at the whole object, which names the field itself.
             (field, Some((own, message))) if field == "." => (own.to_string(), message.to_string()),
@@ -198,19 +197,6 @@ impl Pieces<'_> {
         };
         self.syntax("YAML", line + down.saturating_sub(1), column, message)
     }
-}
-
-/// True if so many brackets are open that the parser, whose time grows with their square, would take minutes.
-fn is_too_deep(text: &str) -> bool {
-    let mut open = 0_usize;
-    text.bytes().any(|b| {
-        match b {
-            b'[' | b'{' => open += 1,
-            b']' | b'}' => open = open.saturating_sub(1),
-            _ => {}
-        }
-        open > 10_000
-    })
 }
 
 fn yaml_value(text: &str) -> Result<Value, yaml_serde::Error> {
@@ -253,21 +239,6 @@ fn is_word(text: &str) -> bool {
 fn plain(error: &serde_json::Error) -> String {
     let message = error.to_string();
     message.split(" at line ").next().unwrap_or_default().to_string()
-}
-
-/// True for fields whose values are never to be shown.
-fn may_be_secret(path: &str) -> bool {
-    path.split(['.', '[']).any(|part| ["annotations", "env", "command", "args", "data", "httpHeaders"].contains(&part))
-}
-
-/// serde's `invalid type: string "x", expected y` without the value.
-fn without_value(message: &str) -> String {
-    let (what, rest) = message.split_once(": ").unwrap_or((message, ""));
-    let sort = rest.split(' ').next().unwrap_or_default();
-    match message.rsplit_once(", expected ") {
-        Some((_, expected)) => format!("{what}: {sort}, expected {expected}"),
-        None => what.to_string(),
-    }
 }
 
 /// `Kind namespace/name`.

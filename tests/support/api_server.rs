@@ -50,6 +50,14 @@ pub enum Act {
     Pages(usize),
     /// Serves the first page of one, then says that the rest is gone, until all is asked for at once.
     Gone,
+    /// Serves a list as it was before the object of this name came; the object itself is served.
+    Before(&'static str),
+    /// The same, but of the object itself it answers with this status.
+    BeforeAnd(&'static str, u16),
+    /// Refuses whoever comes without this token.
+    Token(&'static str),
+    /// Serves, with this `Date`.
+    Dated(&'static str),
 }
 
 /// A rule: what to do where the path and query contain a text.
@@ -152,7 +160,7 @@ fn connection(stream: impl Stream, world: &World, log: &Mutex<Vec<String>>) {
         if stream.read_line(&mut first).unwrap_or(0) == 0 {
             return;
         }
-        let mut accept = String::new();
+        let (mut accept, mut token) = (String::new(), String::new());
         let mut length = 0;
         loop {
             let mut line = String::new();
@@ -165,6 +173,9 @@ fn connection(stream: impl Stream, world: &World, log: &Mutex<Vec<String>>) {
             if let Some(value) = line.to_ascii_lowercase().strip_prefix("accept:") {
                 accept = value.trim().to_string();
             }
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("authorization: bearer ") {
+                token = value.trim().to_string();
+            }
             if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
                 length = value.trim().parse().unwrap();
             }
@@ -175,14 +186,14 @@ fn connection(stream: impl Stream, world: &World, log: &Mutex<Vec<String>>) {
         let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default().to_string());
         log.lock().unwrap().push(format!("{method} {target}"));
         let protobuf = world.protobuf && accept.contains("protobuf");
-        if !answer(stream.get_mut(), &target, protobuf, world) {
+        if !answer(stream.get_mut(), &target, protobuf, &token, world) {
             return;
         }
     }
 }
 
 /// Answers one request; false to hang up.
-fn answer(out: &mut impl Stream, target: &str, protobuf: bool, world: &World) -> bool {
+fn answer(out: &mut impl Stream, target: &str, protobuf: bool, token: &str, world: &World) -> bool {
     let (act, count) = {
         let rules = world.rules.read().unwrap();
         match rules.iter().enumerate().find(|(_, (part, _))| target.contains(part)) {
@@ -196,6 +207,11 @@ fn answer(out: &mut impl Stream, target: &str, protobuf: bool, world: &World) ->
     };
     let (code, media, body) = match act {
         Act::Refuse(code) => refusal(code, protobuf),
+        Act::Token(right) if token != right => refusal(401, protobuf),
+        Act::BeforeAnd(name, code) if target.ends_with(name) => refusal(code, protobuf),
+        Act::Before(name) | Act::BeforeAnd(name, _) if !target.ends_with(name) => {
+            serve(target, protobuf, world, |name_of| name_of != name, None, false)
+        }
         Act::Busy(code, times) | Act::RetryAfter(code, _, times) if count <= times => refusal(code, protobuf),
         Act::Raw(media, body) => (200, media, body.as_bytes().to_vec()),
         Act::Plain(code, text) => (code, "text/plain; charset=utf-8", text.as_bytes().to_vec()),
@@ -206,10 +222,10 @@ fn answer(out: &mut impl Stream, target: &str, protobuf: bool, world: &World) ->
         }
         Act::Events(count) => return events(out, count, protobuf).is_ok(),
         Act::Gone if target.contains("continue=") => refusal(410, protobuf),
-        Act::Gone if target.contains("limit=") => serve(target, protobuf, world, Some(1), false),
-        Act::Pages(size) => serve(target, protobuf, world, Some(size), false),
-        Act::Newer => serve(target, protobuf, world, None, true),
-        _ => serve(target, protobuf, world, None, false),
+        Act::Gone if target.contains("limit=") => serve(target, protobuf, world, |_| true, Some(1), false),
+        Act::Pages(size) => serve(target, protobuf, world, |_| true, Some(size), false),
+        Act::Newer => serve(target, protobuf, world, |_| true, None, true),
+        _ => serve(target, protobuf, world, |_| true, None, false),
     };
     let retry = match (&act, code) {
         (Act::RetryAfter(_, seconds, _), 429 | 503) => format!("Retry-After: {seconds}\r\n"),
@@ -217,7 +233,8 @@ fn answer(out: &mut impl Stream, target: &str, protobuf: bool, world: &World) ->
         (_, 429 | 503) => "Retry-After: 0\r\n".into(),
         _ => String::new(),
     };
-    let head = format!("HTTP/1.1 {code} X\r\nContent-Type: {media}\r\n{retry}Content-Length: {}\r\n\r\n", body.len());
+    let date = if let Act::Dated(date) = act { format!("Date: {date}\r\n") } else { String::new() };
+    let head = format!("HTTP/1.1 {code} X\r\nContent-Type: {media}\r\n{date}{retry}Content-Length: {}\r\n\r\n", body.len());
     if let Act::Trickle = act {
         let mut sent = out.write_all(head.as_bytes());
         for byte in body {
@@ -378,7 +395,15 @@ struct Served {
     protobuf: Vec<u8>,
 }
 
-fn serve(target: &str, protobuf: bool, world: &World, page: Option<usize>, is_newer: bool) -> (u16, &'static str, Vec<u8>) {
+/// The objects that are asked for and of a name that is `there`.
+fn serve(
+    target: &str,
+    protobuf: bool,
+    world: &World,
+    there: impl Fn(&str) -> bool,
+    page: Option<usize>,
+    is_newer: bool,
+) -> (u16, &'static str, Vec<u8>) {
     if target == "/version" {
         return (200, "application/json", json!({"gitVersion": world.version}).to_string().into_bytes());
     }
@@ -393,6 +418,7 @@ fn serve(target: &str, protobuf: bool, world: &World, page: Option<usize>, is_ne
         csi_storage_capacities volume_attachments resource_claims resource_claim_templates device_classes resource_slices device_taint_rules leases
         validating_webhooks mutating_webhooks services endpoint_slices);
     let Some(mut items) = found else { return refusal(404, protobuf) };
+    items.retain(|i| there(i.json["metadata"]["name"].as_str().unwrap_or_default()));
     if is_newer {
         for item in &mut items {
             newer(&mut item.json);
