@@ -4,8 +4,6 @@
 //! cargo bench --bench evaluation
 //! ```
 
-use std::collections::BTreeSet;
-
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ds_doctor::diagnose::{Options, Subject, diagnose};
 use ds_doctor::filter::{Filter, PLUGINS, Verdict};
@@ -87,7 +85,7 @@ fn reports(c: &mut Criterion) {
     group.sample_size(10);
     for nodes in [500, 5_000] {
         let (snapshot, ds) = (cluster(nodes), daemon_set());
-        let options = Options { nodes: BTreeSet::new(), without_remedies: true };
+        let options = Options { without_remedies: true, ..Options::default() };
         group.throughput(Throughput::Elements(nodes as u64));
         group
             .bench_with_input(BenchmarkId::from_parameter(nodes), &nodes, |b, _| b.iter(|| diagnose(&snapshot, &ds, &options).nodes.len()));

@@ -1,6 +1,7 @@
 //! From a snapshot to a report. Pure: what it says depends on the snapshot alone.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::cause::{Cause, Fact, Severity, Stage};
 use crate::controller::creation::not_created;
@@ -14,8 +15,9 @@ use crate::filter::{Cycle, Filter, Memo, PLUGINS, Verdict};
 use crate::model::affinity::Toleration;
 use crate::model::daemon_pod::{DaemonPod, daemon_pod};
 use crate::model::daemon_set::DaemonSet;
+use crate::model::index::{Events, Index};
 use crate::model::node::Node;
-use crate::model::node_info::{NodeInfo, node_infos};
+use crate::model::node_info::NodeInfo;
 use crate::model::pod::Pod;
 use crate::model::snapshot::{Gap, Snapshot};
 use crate::model::toleration::daemon_pod_tolerations;
@@ -34,6 +36,8 @@ pub struct Options {
     pub nodes: BTreeSet<String>,
     /// Try no remedies, only say what is.
     pub without_remedies: bool,
+    /// Ask the filters nothing of nodes that are well.
+    pub without_checks: bool,
 }
 
 /// The DaemonSet with everything about it that several checks need.
@@ -49,7 +53,9 @@ pub struct Subject<'a> {
     /// Its pods by node, in the controller's order.
     pub pods: BTreeMap<&'a str, Vec<&'a Pod>>,
     /// Every node with the pods on it.
-    pub nodes: Vec<NodeInfo<'a>>,
+    pub nodes: Arc<[NodeInfo<'a>]>,
+    /// The events.
+    pub events: Arc<Events<'a>>,
     /// The pod that the controller would make now.
     pub fresh: DaemonPod,
     /// What the filters counted once.
@@ -59,15 +65,21 @@ pub struct Subject<'a> {
 impl<'a> Subject<'a> {
     /// Gathers it.
     pub fn new(snapshot: &'a Snapshot, ds: &'a DaemonSet) -> Self {
-        let features = snapshot.version.features();
+        Subject::of(&Index::new(snapshot), ds)
+    }
+
+    /// Gathers it from what is looked up for all DaemonSets.
+    pub fn of(index: &Index<'a>, ds: &'a DaemonSet) -> Self {
+        let snapshot = index.snapshot;
         let hash = ownership::current_hash(ds, &snapshot.controller_revisions);
         Subject {
             snapshot,
-            features,
+            features: index.features,
             ds,
             hash,
-            pods: ownership::pods_by_node(ds, &snapshot.pods),
-            nodes: node_infos(snapshot, &features),
+            pods: ownership::pods_by_node(ds, index.pods_of(ds)),
+            nodes: index.nodes.clone(),
+            events: index.events.clone(),
             fresh: daemon_pod(ds, hash, snapshot),
             memo: Memo::default(),
         }
@@ -75,7 +87,7 @@ impl<'a> Subject<'a> {
 
     /// The same with another DaemonSet and other nodes; `template_changed` if its pods will be of
     /// a revision that does not exist yet.
-    pub fn with<'b>(&self, ds: &'b DaemonSet, nodes: Vec<NodeInfo<'b>>, template_changed: bool) -> Subject<'b>
+    pub fn with<'b>(&self, ds: &'b DaemonSet, nodes: Arc<[NodeInfo<'b>]>, template_changed: bool) -> Subject<'b>
     where
         'a: 'b,
     {
@@ -87,6 +99,7 @@ impl<'a> Subject<'a> {
             hash,
             pods: self.pods.clone(),
             nodes,
+            events: self.events.clone(),
             fresh: daemon_pod(ds, hash, self.snapshot),
             memo: Memo::default(),
         }
@@ -172,14 +185,20 @@ pub fn stand_in_name(ds: &DaemonSet) -> String {
 
 /// Diagnoses one DaemonSet of the snapshot.
 pub fn diagnose(snapshot: &Snapshot, ds: &DaemonSet, options: &Options) -> Report {
-    let subject = Subject::new(snapshot, ds);
+    diagnose_of(&Index::new(snapshot), ds, options)
+}
+
+/// Diagnoses one DaemonSet of several of a snapshot.
+pub fn diagnose_of(index: &Index, ds: &DaemonSet, options: &Options) -> Report {
+    let snapshot = index.snapshot;
+    let subject = Subject::of(index, ds);
     let tolerations = daemon_pod_tolerations(&ds.spec.template.spec);
     let decisions: BTreeMap<&str, Decision> =
         subject.nodes.iter().map(|info| (info.node.name(), decide_for(&subject, &tolerations, info.node))).collect();
 
     let counters = recount(subject.nodes.iter().map(|info| tally(&subject, &decisions, info)));
     let mut causes = Vec::new();
-    let mut nodes = judge_nodes(&subject, &decisions);
+    let mut nodes = judge_nodes(&subject, &decisions, options);
     nodes.extend(gone_nodes(&subject, &mut causes));
     nodes.sort_by(|a, b| a.name.cmp(&b.name));
 
@@ -261,17 +280,18 @@ fn wanted(options: &Options, name: &str) -> bool {
     options.nodes.is_empty() || options.nodes.contains(name)
 }
 
-fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>) -> Vec<NodeReport> {
+fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, options: &Options) -> Vec<NodeReport> {
     let name = stand_in_name(subject.ds);
     let cycle = subject.fresh_cycle(&name);
     let filters = filters_of(&cycle);
     let lacking = crate::controller::creation::causes(subject);
     let mut nodes = Vec::new();
-    for info in &subject.nodes {
+    for info in subject.nodes.iter() {
         let Some(decision) = decisions.get(info.node.name()) else { continue };
         let pods = subject.pods.get(info.node.name()).map_or(&[][..], Vec::as_slice);
         let without_own;
-        let as_found = if info.pods.iter().any(|p| ownership::owns(subject.ds, p)) {
+        let unasked = options.without_checks && is_well(subject, pods);
+        let as_found = if !unasked && info.pods.iter().any(|p| ownership::owns(subject.ds, p)) {
             without_own = info.without(&subject.features, |p| ownership::owns(subject.ds, p));
             &without_own
         } else {
@@ -279,6 +299,7 @@ fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>) -> Vec<N
         };
         // Claims are made for the pod by name: where one waits for the node, those are its own.
         let (checks, preemption) = match subject.claimant(info.node.name()).map(|p| subject.named_cycle(p)) {
+            _ if unasked => Default::default(),
             Some(cycle) => ask(&cycle, &filters_of(&cycle), as_found),
             None => ask(&cycle, &filters, as_found),
         };
@@ -304,8 +325,9 @@ fn filters_of<'s>(cycle: &'s Cycle<'s>) -> Vec<Filter<'s>> {
 
 /// What each filter says of the node, and what preemption would do.
 fn ask<'s>(cycle: &Cycle<'s>, filters: &[Filter<'s>], info: &NodeInfo<'s>) -> (Vec<Check>, Option<Preemption>) {
-    let checks = PLUGINS.iter().zip(filters).map(|(p, filter)| check(p.name, filter(info))).collect();
-    (checks, DryRun::new(cycle, filters, info).outcome())
+    let verdicts: Vec<Verdict> = filters.iter().map(|filter| filter(info)).collect();
+    let preemption = DryRun::new(cycle, filters, info).outcome_after(&verdicts);
+    (PLUGINS.iter().zip(verdicts).map(|(p, verdict)| check(p.name, verdict)).collect(), preemption)
 }
 
 /// One filter's verdict as the report has it.
@@ -336,6 +358,19 @@ pub fn pod_report(subject: &Subject, pod: &Pod) -> PodReport {
             .filter(|c| c.status == "False" && pod.node_name().is_none())
             .map(|c| c.message.clone()),
     }
+}
+
+/// True if one of the pods of a node that should have one is as it should be.
+fn is_well(subject: &Subject, pods: &[&Pod]) -> bool {
+    pods.iter().any(|p| !p.is_terminating() && is_good(subject, p) && is_current(subject, p))
+}
+
+fn is_good(subject: &Subject, pod: &Pod) -> bool {
+    pod.node_name().is_some() && pod.is_ready() && subject.is_available(pod)
+}
+
+fn is_current(subject: &Subject, pod: &Pod) -> bool {
+    subject.is_updated(pod) != Some(false)
 }
 
 /// Finds the node's state and causes.
@@ -377,12 +412,12 @@ fn judge(subject: &Subject, info: &NodeInfo, decision: &Decision, pods: &[&Pod],
         }
         return;
     }
-    let good = |p: &&&Pod| p.node_name().is_some() && p.is_ready() && subject.is_available(p);
-    let current = |p: &&&Pod| subject.is_updated(p) != Some(false);
-    if live.iter().filter(good).any(|p| current(&p)) {
+    if is_well(subject, pods) {
         node.state = State::Healthy;
         return;
     }
+    let good = |p: &&&Pod| is_good(subject, p);
+    let current = |p: &&&Pod| is_current(subject, p);
     // With maxSurge a ready old pod stays while the new one is on its way: the new one is judged.
     let old_ready = live.iter().find(|p| good(p) && !current(p));
     let judged = live.iter().find(|p| current(p) && !good(p)).or_else(|| live.iter().find(|p| !good(p)));

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::{Options, diagnose};
+use crate::diagnose::{Options, diagnose_of};
 use crate::filter::PLUGINS;
 use crate::model::daemon_set::DaemonSet;
+use crate::model::index::Index;
 use crate::model::pod::PodSpec;
 use crate::model::snapshot::Snapshot;
 use crate::model::volume::VolumeSource;
@@ -84,54 +85,87 @@ impl Needs {
     }
 }
 
+/// Which DaemonSets of a list need nothing more, whatever is read for the others.
+#[derive(Clone, Debug, Default)]
+pub struct Settled(BTreeSet<(String, String)>);
+
+impl Settled {
+    fn has(&self, ds: &DaemonSet) -> bool {
+        self.0.iter().any(|(namespace, name)| *namespace == ds.metadata.namespace && *name == ds.metadata.name)
+    }
+
+    fn add(&mut self, ds: &DaemonSet) {
+        self.0.insert((ds.metadata.namespace.clone(), ds.metadata.name.clone()));
+    }
+}
+
+/// True if the whole list of pods is read at once in a cluster of so many nodes and pods: the statuses
+/// say that one DaemonSet lacks its pod on most of the nodes, or that most of the pods are in question.
+pub fn wants_all_pods(targets: &[DaemonSet], nodes: usize, pods: usize) -> bool {
+    let number = |n: i32| usize::try_from(n).unwrap_or(0);
+    let missing = |ds: &DaemonSet| number(ds.status.desired_number_scheduled.saturating_sub(ds.status.current_number_scheduled));
+    let own: usize = targets.iter().map(|ds| number(ds.status.current_number_scheduled)).sum();
+    targets.iter().any(|ds| missing(ds) * 2 > nodes) || (targets.len() > 1 && own * 2 > pods)
+}
+
 /// What judging these DaemonSets needs, by what is known of them now. `asked` are the nodes that
 /// the user named.
-pub fn plan(snapshot: &Snapshot, targets: &[&DaemonSet], asked: &BTreeSet<String>) -> Needs {
+pub fn plan(snapshot: &Snapshot, targets: &[&DaemonSet], asked: &BTreeSet<String>, settled: &mut Settled) -> Needs {
     let mut needs = Needs::default();
     let mut welcome = BTreeSet::new();
-    let options = Options { nodes: asked.clone(), without_remedies: true };
+    let options = Options { nodes: asked.clone(), without_remedies: true, without_checks: true };
     let unready: BTreeSet<&str> = snapshot.nodes.iter().filter(|n| !n.is_ready()).map(|n| n.name()).collect();
+    let index = Index::new(snapshot);
     for ds in targets {
-        let report = diagnose(snapshot, ds, &options);
+        if settled.has(ds) {
+            continue;
+        }
+        let (mut own, mut liked) = (Needs::default(), BTreeSet::new());
+        let report = diagnose_of(&index, ds, &options);
         let spec = &ds.spec.template.spec;
         let mut doubt = !asked.is_empty();
         for node in &report.nodes {
             match node.state {
                 State::Missing | State::Rejected | State::Pending => {
                     doubt = true;
-                    needs.nodes.insert(node.name.clone());
+                    own.nodes.insert(node.name.clone());
                 }
                 State::Unhealthy | State::Terminating | State::Misscheduled | State::Outdated => {
-                    welcome.insert(node.name.clone());
+                    liked.insert(node.name.clone());
                 }
                 // By choice if by affinity; a taint may be an accident, and tolerating it a remedy.
                 State::Excluded if node.causes.iter().any(|c| c.code == "TaintToleration") => {
-                    welcome.insert(node.name.clone());
+                    liked.insert(node.name.clone());
                 }
                 _ if asked.contains(&node.name) => {
-                    needs.nodes.insert(node.name.clone());
+                    own.nodes.insert(node.name.clone());
                 }
                 _ => {}
             }
-            of_node(snapshot, ds, node, &unready, &mut needs);
+            of_node(snapshot, ds, node, &unready, &mut own);
         }
         let lacks = |state| report.nodes.iter().any(|n| n.state == state);
         if doubt {
-            needs.groups.extend([Group::Creation, Group::ControlPlane]);
-            of_spec(snapshot, spec, &mut needs);
+            own.groups.extend([Group::Creation, Group::ControlPlane]);
+            of_spec(snapshot, spec, &mut own);
         }
         if lacks(State::Missing) {
-            needs.groups.insert(Group::Webhooks);
+            own.groups.insert(Group::Webhooks);
             if !snapshot.validating_webhooks.is_empty() || !snapshot.mutating_webhooks.is_empty() {
-                needs.groups.insert(Group::WebhookServices);
+                own.groups.insert(Group::WebhookServices);
             }
         }
         if lacks(State::Pending) {
-            needs.groups.insert(Group::Preemption);
+            own.groups.insert(Group::Preemption);
         }
         if ds.status.observed_generation < ds.metadata.generation {
-            needs.groups.insert(Group::ControlPlane);
+            own.groups.insert(Group::ControlPlane);
         }
+        if own.is_empty() && liked.is_empty() {
+            settled.add(ds);
+        }
+        needs.extend(own);
+        welcome.extend(liked);
     }
     // Nodes that are gone have nothing on them that matters.
     let there: BTreeSet<&str> = snapshot.nodes.iter().map(|n| n.name()).collect();
@@ -266,7 +300,7 @@ mod tests {
     }
 
     fn needs(snapshot: &Snapshot, spec: Value, asked: &[&str]) -> String {
-        let needs = plan(snapshot, &[&ds(spec)], &asked.iter().map(|n| n.to_string()).collect());
+        let needs = plan(snapshot, &[&ds(spec)], &asked.iter().map(|n| n.to_string()).collect(), &mut Settled::default());
         let nodes = needs.nodes.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
         format!("{nodes}|{}|{:?}", needs.all_pods, needs.groups.iter().collect::<Vec<_>>())
     }
@@ -330,6 +364,36 @@ mod tests {
         two.objects.nodes.items.truncate(3);
         two.objects.pods.items.truncate(1);
         assert!(needs(&two, json!({}), &[]).starts_with("n0 n1|true|"), "most nodes are in doubt");
+    }
+
+    #[test]
+    fn what_is_well_is_not_judged_again() {
+        let (well, lacking) = (cluster(vec![pod("n0", true, ""), pod("n1", true, "")]), cluster(vec![pod("n0", true, "")]));
+        for (snapshot, want) in [(&well, true), (&lacking, false)] {
+            let (ds, mut settled) = (ds(json!({})), Settled::default());
+            plan(snapshot, &[&ds], &BTreeSet::new(), &mut settled);
+            assert_eq!(settled.has(&ds), want);
+            assert_eq!(plan(snapshot, &[&ds], &BTreeSet::new(), &mut settled).is_empty(), want);
+        }
+    }
+
+    #[test]
+    fn all_pods_are_read_at_once_where_most_of_them_count() {
+        let of = |desired: i32, current: i32| -> DaemonSet {
+            serde_json::from_value(json!({"status": {"desiredNumberScheduled": desired, "currentNumberScheduled": current}})).unwrap()
+        };
+        for (targets, want) in [
+            (vec![of(1000, 1000)], false),
+            (vec![of(1000, 500)], false),
+            (vec![of(1000, 499)], true),
+            // Of a small part of the nodes.
+            (vec![of(400, 0)], false),
+            (vec![of(1000, 1000); 15], false),
+            (vec![of(1000, 1000); 16], true),
+            (vec![of(-1, i32::MAX)], false),
+        ] {
+            assert_eq!(wants_all_pods(&targets, 1000, 30_000), want, "{} of {:?}", targets.len(), targets[0].status);
+        }
     }
 
     #[test]

@@ -8,10 +8,11 @@ use crate::cause::command::quote;
 use crate::cause::{Severity, alert, registry};
 use crate::cli::{FailOn, Format, Job, Proposal, Scope, Source, Task};
 use crate::completion;
-use crate::diagnose::{Options, diagnose};
+use crate::diagnose::{Options, diagnose_of};
 use crate::follow;
 use crate::lint::Advice;
 use crate::model::daemon_set::DaemonSet;
+use crate::model::index::Index;
 use crate::model::selector;
 use crate::model::snapshot::Snapshot;
 use crate::proposal::Plan;
@@ -19,7 +20,7 @@ use crate::render;
 use crate::report::{AdviceList, Outcome, Report};
 use crate::source::access::Access;
 use crate::source::capture;
-use crate::source::cluster::{Proposed, Request, Session};
+use crate::source::cluster::{Proposed, Reading, Request, Session};
 use crate::source::dry_run;
 use crate::source::failure::Failure;
 use crate::source::files::{self, Focus, ReadOptions};
@@ -66,7 +67,7 @@ fn once(job: &Job, out: &mut impl Write) -> Result<u8> {
             let snapshot = files::read(paths, &options)?;
             save(job, &snapshot)?;
             match plan {
-                Plan::Nothing => judge(&snapshot, &job.scope, job.scope.namespace.as_deref())?,
+                Plan::Nothing => judge(&snapshot, job, job.scope.namespace.as_deref())?,
                 plan => plan.judge(snapshot, &job.scope, job.scope.namespace.as_deref(), None)?,
             }
         }
@@ -75,7 +76,13 @@ fn once(job: &Job, out: &mut impl Write) -> Result<u8> {
             let mut cluster = Cluster::open(access)?;
             match (job.follow, plan) {
                 (Some(follow), _) => return follow::follow(job, follow, &mut cluster, out),
-                (None, Plan::Nothing) => cluster.diagnose(job)?,
+                (None, Plan::Nothing) => {
+                    let reading = cluster.read(job)?;
+                    let reports = cluster.addressed(judge(&reading.snapshot, job, reading.namespace.as_deref())?);
+                    // The process is about to end: a large cluster is not taken apart before.
+                    std::mem::forget(reading);
+                    reports
+                }
                 (None, plan) => cluster.foresee(job, plan)?,
             }
         }
@@ -121,6 +128,12 @@ impl Cluster {
     /// # Errors
     /// If the DaemonSets cannot be read.
     pub fn diagnose(&mut self, job: &Job) -> Result<Vec<Report>> {
+        let reading = self.read(job)?;
+        judge(&reading.snapshot, job, reading.namespace.as_deref()).map(|reports| self.addressed(reports))
+    }
+
+    /// Reads the cluster as it is now.
+    fn read(&mut self, job: &Job) -> Result<Reading> {
         let request = request(job);
         let Some(runtime) = &self.runtime else { bail!("the connection is closed") };
         let mut result = runtime.block_on(self.session.read(&request, Progress::new(job.progress)));
@@ -132,7 +145,7 @@ impl Cluster {
         let reading = result?;
         self.accepted = true;
         save(job, &reading.snapshot)?;
-        judge(&reading.snapshot, &job.scope, reading.namespace.as_deref()).map(|reports| self.addressed(reports))
+        Ok(reading)
     }
 
     /// The reports with commands that go to this cluster.
@@ -182,10 +195,14 @@ impl Drop for Cluster {
 }
 
 /// Diagnoses what the scope names. Without a namespace, a snapshot is searched as a whole.
-fn judge(snapshot: &Snapshot, scope: &Scope, namespace: Option<&str>) -> Result<Vec<Report>> {
+fn judge(snapshot: &Snapshot, job: &Job, namespace: Option<&str>) -> Result<Vec<Report>> {
+    let scope = &job.scope;
     let chosen = chosen(snapshot, scope, namespace)?;
-    let options = Options { nodes: scope.nodes.clone(), ..Options::default() };
-    let reports: Vec<Report> = chosen.iter().map(|ds| diagnose(snapshot, ds, &options)).collect();
+    // What the checks say of nodes that are well is in these formats only.
+    let in_full = matches!(job.format, Format::Json | Format::Yaml | Format::Wide) || !scope.nodes.is_empty();
+    let options = Options { nodes: scope.nodes.clone(), without_checks: !in_full, ..Options::default() };
+    let index = Index::new(snapshot);
+    let reports: Vec<Report> = chosen.iter().map(|ds| diagnose_of(&index, ds, &options)).collect();
     nodes_are_there(&reports, scope, snapshot.nodes.is_complete())?;
     Ok(reports)
 }

@@ -94,6 +94,38 @@ fn live_reading_answers_as_a_dump_of_everything() {
     }
 }
 
+#[test]
+fn all_pods_are_read_at_once_where_most_nodes_lack_one() {
+    let nodes = 600;
+    let mut whole = Snapshot::default();
+    for n in 0..nodes {
+        let node = serde_json::json!({"metadata": {"name": format!("n{n}")}, "status": {"allocatable": {"cpu": "1", "pods": "9"},
+            "conditions": [{"type": "Ready", "status": "True"}]}});
+        whole.objects.nodes.items.push(serde_json::from_value(node).unwrap());
+        let pod = serde_json::json!({"metadata": {"name": format!("p{n}"), "namespace": "other"},
+            "spec": {"nodeName": format!("n{n}"), "containers": [{"name": "c"}]}, "status": {"phase": "Running"}});
+        whole.objects.pods.items.push(serde_json::from_value(pod).unwrap());
+    }
+    let ds = serde_json::json!({"metadata": {"name": "ds", "namespace": "ns", "uid": "u", "generation": 1},
+        "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c"}]}}},
+        "status": {"observedGeneration": 1, "desiredNumberScheduled": nodes}});
+    whole.objects.daemon_sets.items.push(serde_json::from_value(ds).unwrap());
+    let of = ("ns".to_string(), "ds".to_string());
+    let kubeconfig = tempfile::NamedTempFile::new().unwrap();
+    let want = answer(&report(&whole, &of));
+    // The number of objects is told in protobuf only; without it the plan finds out.
+    for protobuf in [true, false] {
+        let server = Server::start(whole.clone(), "v1.37.2", protobuf, &[]);
+        let read = live(&server, kubeconfig.path(), &of, &whole);
+        assert!(read.knows_all_pods());
+        assert_eq!(answer(&report(&read, &of)), want, "protobuf: {protobuf}");
+        let requests = server.requests();
+        let of_pods = |part: &str| requests.iter().filter(|r| r.contains("/pods") && r.contains(part)).count();
+        assert_eq!(of_pods("limit=1"), 1, "{requests:?}");
+        assert_eq!((of_pods("labelSelector="), of_pods("spec.nodeName")), (usize::from(!protobuf), 0), "protobuf: {protobuf}");
+    }
+}
+
 fn plugin(server: &Server) -> Command {
     let mut command = Command::cargo_bin("kubectl-ds_doctor").unwrap();
     command.env_clear().env("HOME", "/nonexistent").args(["--server", &server.url, "--token", "hunter2", "-o", "json"]);

@@ -53,9 +53,9 @@ pub fn target_node(pod: &Pod) -> Option<&str> {
 
 /// The DaemonSet's pods by node; a node's pods in the controller's order: bound ones first, then
 /// by age. Finished pods that are being deleted are left out, as the controller does.
-pub fn pods_by_node<'a>(ds: &DaemonSet, pods: &'a [Pod]) -> BTreeMap<&'a str, Vec<&'a Pod>> {
+pub fn pods_by_node<'a>(ds: &DaemonSet, pods: impl Iterator<Item = &'a Pod>) -> BTreeMap<&'a str, Vec<&'a Pod>> {
     let mut by_node: BTreeMap<&str, Vec<&Pod>> = BTreeMap::new();
-    for pod in pods.iter().filter(|p| owns(ds, p) && !(p.is_terminal() && p.is_terminating())) {
+    for pod in pods.filter(|p| owns(ds, p) && !(p.is_terminal() && p.is_terminating())) {
         if let Some(node) = target_node(pod) {
             by_node.entry(node).or_default().push(pod);
         }

@@ -3,11 +3,14 @@
 //! Upstream: `pkg/scheduler/framework/plugins/noderesources/fit.go`, `fitsRequest` (v1.34.3,
 //! v1.37.2). All shortages are reported, not only the first.
 
+use std::cmp::Ordering;
+
 use super::{Cycle, Failure, Filter, Finding, Plugin, Verdict};
 use crate::cause::{Entry, Evidence, Fact, Stage};
 use crate::model::extended_devices::is_delegated;
 use crate::model::node_info::NodeInfo;
-use crate::model::pod_requests::{Resources, bound_requests, spec_requests, spell};
+use crate::model::pod::Pod;
+use crate::model::pod_requests::{Resources, spec_requests, spell};
 
 /// The plugin.
 pub const PLUGIN: Plugin = Plugin { name: "NodeResourcesFit", entry: &ENTRY, prefilter };
@@ -166,17 +169,23 @@ fn finding(cycle: &Cycle, info: &NodeInfo, s: &Shortage) -> Finding {
 
 /// The pods that request most of a resource on the node, largest first.
 fn largest(cycle: &Cycle, info: &NodeInfo, resource: &str) -> Vec<Evidence> {
-    let mut pods: Vec<(i64, String)> = info
-        .pods
-        .iter()
-        .map(|p| (bound_requests(p, &cycle.features).get(resource), p.full_name()))
-        .filter(|(amount, _)| *amount > 0)
-        .collect();
-    pods.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let amount = |p: &Pod| info.requests_of(p, &cycle.features).get(resource);
+    let mut pods: Vec<(i64, &Pod)> = info.pods.iter().map(|p| (amount(p), *p)).filter(|(amount, _)| *amount > 0).collect();
+    let order = |a: &(i64, &Pod), b: &(i64, &Pod)| b.0.cmp(&a.0).then_with(|| by_full_name(a.1, b.1));
+    if pods.len() > CONSUMERS {
+        pods.select_nth_unstable_by(CONSUMERS, order);
+        pods.truncate(CONSUMERS);
+    }
+    pods.sort_by(order);
     pods.into_iter()
-        .take(CONSUMERS)
-        .map(|(amount, name)| Evidence::new(format!("Pod/{name}"), format!("requests {resource}"), spell(resource, amount)))
+        .map(|(amount, pod)| Evidence::new(format!("Pod/{}", pod.full_name()), format!("requests {resource}"), spell(resource, amount)))
         .collect()
+}
+
+/// The order of full names.
+fn by_full_name(a: &Pod, b: &Pod) -> Ordering {
+    let (a, b) = (&a.metadata, &b.metadata);
+    if a.namespace == b.namespace { a.name.cmp(&b.name) } else { a.full_name().cmp(&b.full_name()) }
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ const WAITING: &[Check] = &[init_container::causes, not_ready::causes, starting:
 
 /// Why a bound, failed or terminating pod is not healthy; `info` is its node, if that exists.
 pub fn causes(subject: &Subject, info: Option<&NodeInfo>, pod: &Pod) -> Vec<Cause> {
-    let view = View { subject, info, pod, events: subject.snapshot.events_of(pod) };
+    let view = View { subject, info, pod, events: subject.events.of(pod) };
     let mut found = Vec::new();
     if pod.is_terminating() {
         found.extend(terminating::causes(&view));

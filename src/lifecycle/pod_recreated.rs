@@ -40,7 +40,7 @@ const WINDOW: i64 = 1800;
 pub fn causes(subject: &Subject, node: &str) -> Vec<Cause> {
     let snapshot = subject.snapshot;
     let recent = |e: &&Event| e.last_seen().is_some_and(|t| snapshot.now.seconds_since(t) <= WINDOW);
-    let own = snapshot.events_of(subject.ds);
+    let own = subject.events.of(subject.ds);
     let on_node = format!(" on node {node},");
     let end = own
         .iter()
@@ -49,12 +49,14 @@ pub fn causes(subject: &Subject, node: &str) -> Vec<Cause> {
         .filter(recent)
         .find(|e| matches!(e.reason.as_str(), "FailedDaemonPod" | "SucceededDaemonPod") && e.message.contains(&on_node));
     let prefix = format!("{}-", subject.ds.metadata.name);
-    let said = snapshot
+    let said = subject
         .events
+        .from_host(node)
         .iter()
+        .copied()
         .filter(|e| {
             let o = &e.involved_object;
-            o.kind == "Pod" && o.namespace == subject.ds.metadata.namespace && o.name.starts_with(&prefix) && e.source.host == node
+            o.kind == "Pod" && o.namespace == subject.ds.metadata.namespace && o.name.starts_with(&prefix)
         })
         .filter(|e| e.reason == "Evicted" || kubelet_rejected::is_refusal(&e.reason))
         .filter(recent)

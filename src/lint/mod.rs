@@ -148,7 +148,8 @@ pub static RULES: &[Rule] = &[
 pub fn advise(subject: &Subject, nodes: &[NodeReport], workload: &[crate::cause::Cause]) -> Vec<Advice> {
     let advise = |rule: &Rule| {
         let found = (rule.check)(subject)?;
-        let about = |n: &&NodeReport| found.nodes.is_empty() || found.nodes.contains(&n.name);
+        let named: BTreeSet<&str> = found.nodes.iter().map(String::as_str).collect();
+        let about = |n: &&NodeReport| named.is_empty() || named.contains(n.name.as_str());
         let present: BTreeSet<&str> = nodes.iter().filter(about).flat_map(|n| &n.causes).chain(workload).map(|c| c.code).collect();
         Some(Advice {
             code: rule.code,

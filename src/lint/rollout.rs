@@ -29,7 +29,7 @@ pub fn surge_blocked(subject: &Subject) -> Option<Found> {
     let cycle = subject.fresh_cycle(&name);
     let filters: Vec<(&str, Filter)> = PLUGINS.iter().map(|p| (p.name, (p.prefilter)(&cycle))).collect();
     let (mut blocked, mut plugins, mut all) = (Vec::new(), BTreeSet::new(), 0);
-    for info in &subject.nodes {
+    for info in subject.nodes.iter() {
         // One pod, and settled: a rollout that is under way has its own causes.
         let own = subject.pods.get(info.node.name()).map_or(&[][..], Vec::as_slice);
         if own.len() != 1 || !decide(subject.ds, &tolerations, info.node, &subject.features).should_run {

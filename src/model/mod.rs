@@ -12,6 +12,7 @@ mod device_selector_parser;
 pub mod event;
 pub mod extended_devices;
 pub mod host_port;
+pub mod index;
 pub mod int_or_string;
 pub mod namespace_selector;
 pub mod node;

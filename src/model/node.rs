@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::object::{ObjectMeta, objects};
 use super::quantity::Quantity;
+use super::shared::Shared;
 use super::time::Time;
 use super::wire::wire;
 
@@ -36,10 +37,10 @@ wire! {
 
     /// `NodeStatus`.
     pub struct NodeStatus {
-        pub capacity: ResourceList = [btree_map = "string, message"] 1,
-        pub allocatable: ResourceList = [btree_map = "string, message"] 2,
+        pub capacity: Shared<ResourceList> = [btree_map = "string, message"] 1,
+        pub allocatable: Shared<ResourceList> = [btree_map = "string, message"] 2,
         pub conditions: Vec<NodeCondition> = [message, repeated] 4,
-        pub node_info: NodeSystemInfo = [message, required] 7,
+        pub node_info: Shared<NodeSystemInfo> = [message, required] 7,
         pub declared_features: Vec<String> = [string, repeated] 14,
     }
 

@@ -3,7 +3,11 @@
 //! Upstream: `NodeInfo` of `pkg/scheduler/framework/types.go` (v1.37.2). Terminal pods count for
 //! nothing; terminating ones count in full.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use super::host_port::{HostPort, host_ports};
 use super::node::Node;
@@ -30,6 +34,8 @@ pub struct NodeInfo<'a> {
     /// Host ports of pods taken off the node. Upstream keeps a node's ports as a set, so taking
     /// one holder away frees the port even if another pod holds it as well.
     pub freed_ports: Vec<HostPort<'a>>,
+    /// What pods of the cluster request.
+    known: Arc<Requests>,
 }
 
 impl<'a> NodeInfo<'a> {
@@ -46,17 +52,23 @@ impl<'a> NodeInfo<'a> {
             allocatable: Resources::from_list(allocatable),
             allowed_pods: allocatable.get("pods").map_or(0, |q| q.value()),
             freed_ports: Vec::new(),
+            known: Arc::default(),
         }
     }
 
     /// Puts a pod on the node.
     pub fn add(&mut self, pod: &'a Pod, features: &Features) {
-        self.requested.add(&bound_requests(pod, features));
+        self.requested.add(&self.known.of(pod, features));
         if !self.freed_ports.is_empty() {
             let ports: Vec<HostPort> = host_ports(&pod.spec).collect();
             self.freed_ports.retain(|p| !ports.contains(p));
         }
         self.pods.push(pod);
+    }
+
+    /// What a pod counts on the node.
+    pub fn requests_of(&self, pod: &Pod, features: &Features) -> Cow<'_, Resources> {
+        self.known.of(pod, features)
     }
 
     /// The same node without the pods that `gone` picks.
@@ -66,7 +78,7 @@ impl<'a> NodeInfo<'a> {
         rest.pods.retain(|pod| {
             let goes = gone(pod);
             if goes {
-                rest.requested.subtract(&bound_requests(pod, features));
+                rest.requested.subtract(&self.known.of(pod, features));
                 rest.freed_ports.extend(host_ports(&pod.spec));
             }
             !goes
@@ -89,18 +101,45 @@ impl<'a> NodeInfo<'a> {
     }
 }
 
+/// What pods request, worked out once for those that share spec and status.
+#[derive(Debug, Default)]
+struct Requests(FxHashMap<(usize, usize), Resources>);
+
+impl Requests {
+    fn key(pod: &Pod) -> (usize, usize) {
+        (pod.spec.address(), pod.status.address())
+    }
+
+    fn of(&self, pod: &Pod, features: &Features) -> Cow<'_, Resources> {
+        self.0.get(&Requests::key(pod)).map_or_else(|| Cow::Owned(bound_requests(pod, features)), Cow::Borrowed)
+    }
+}
+
 /// Every node of the snapshot with the pods bound to it, by name: what is said of them must not
 /// depend on the order in which they were read.
 pub fn node_infos<'a>(snapshot: &'a Snapshot, features: &Features) -> Vec<NodeInfo<'a>> {
-    let mut infos: Vec<NodeInfo> = snapshot.nodes.iter().map(NodeInfo::new).collect();
-    infos.sort_by(|a, b| a.node.name().cmp(b.node.name()));
-    let index: HashMap<&str, usize> = infos.iter().enumerate().map(|(i, info)| (info.node.name(), i)).collect();
-    for info in &mut infos {
-        info.pods_known = snapshot.knows_pods_of(info.node.name());
+    let mut nodes: Vec<&Node> = snapshot.nodes.iter().collect();
+    nodes.sort_by(|a, b| a.name().cmp(b.name()));
+    let index: FxHashMap<&str, usize> = nodes.iter().enumerate().map(|(i, node)| (node.name(), i)).collect();
+    let place = |pod: &'a Pod| Some((*index.get(pod.node_name()?)?, pod));
+    let placed: Vec<(usize, &Pod)> = snapshot.pods.iter().filter(|p| !p.is_terminal()).filter_map(place).collect();
+    let mut counts = vec![0; nodes.len()];
+    placed.iter().for_each(|(i, _)| counts[*i] += 1);
+    let mut known = Requests::default();
+    for (_, pod) in &placed {
+        known.0.entry(Requests::key(pod)).or_insert_with(|| bound_requests(pod, features));
     }
-    for pod in snapshot.pods.iter().filter(|p| !p.is_terminal()) {
-        if let Some(&i) = pod.node_name().and_then(|n| index.get(n)) {
-            infos[i].add(pod, features);
+    let known = Arc::new(known);
+    let of_node = |(node, count)| NodeInfo {
+        pods_known: snapshot.knows_pods_of(Node::name(node)),
+        pods: Vec::with_capacity(count),
+        known: known.clone(),
+        ..NodeInfo::new(node)
+    };
+    let mut infos: Vec<NodeInfo> = nodes.into_iter().zip(counts).map(of_node).collect();
+    for (i, pod) in placed {
+        if let Some(info) = infos.get_mut(i) {
+            info.add(pod, features);
         }
     }
     infos

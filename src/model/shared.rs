@@ -22,10 +22,17 @@ impl<T> Shared<T> {
     pub fn same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
+
+    /// Where the value lies: the same for all that share it, as long as one of them is there.
+    #[inline]
+    pub fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
 }
 
 impl<T> Deref for Shared<T> {
     type Target = T;
+    #[inline]
     fn deref(&self) -> &T {
         &self.0
     }

@@ -212,22 +212,4 @@ impl Snapshot {
     pub fn namespace(&self, name: &str) -> Option<&Namespace> {
         self.namespaces.iter().find(|n| n.metadata.name == name)
     }
-
-    /// The events about one object, oldest first.
-    pub fn events_of<'a, T: Object>(&'a self, object: &T) -> Vec<&'a Event> {
-        let meta = object.meta();
-        let mut events: Vec<&Event> = self
-            .events
-            .iter()
-            .filter(|e| {
-                let o = &e.involved_object;
-                o.kind == T::KIND
-                    && o.name == meta.name
-                    && o.namespace == meta.namespace
-                    && (o.uid.is_empty() || meta.uid.is_empty() || o.uid == meta.uid)
-            })
-            .collect();
-        events.sort_by_key(|e| e.last_seen());
-        events
-    }
 }

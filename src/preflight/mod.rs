@@ -260,7 +260,7 @@ fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, refusals
     let filters: Vec<Filter> = PLUGINS.iter().map(|p| (p.prefilter)(&cycle)).collect();
     let surge = proposed.before.is_some() && surges(subject.ds);
     let mut nodes = Vec::new();
-    for info in &subject.nodes {
+    for info in subject.nodes.iter() {
         let Some(decision) = decisions.get(info.node.name()) else { continue };
         let pods = subject.pods.get(info.node.name()).map_or(&[][..], Vec::as_slice);
         let alone = info.without(&subject.features, |p| ownership::owns(subject.ds, p));

@@ -14,7 +14,7 @@ use crate::model::affinity::NodeSelectorRequirement;
 use crate::model::host_port::{HostPort, host_ports};
 use crate::model::node::Taint;
 use crate::model::pod::{Pod, PodSpec};
-use crate::model::pod_requests::{bound_requests, spell};
+use crate::model::pod_requests::spell;
 use crate::model::quantity::Quantity;
 use crate::report::NodeReport;
 
@@ -329,7 +329,7 @@ fn eviction(subject: &Subject, resource: &str, group: &[&NodeReport]) -> Option<
             _ => None,
         });
         let (Some(short), Some(info)) = (short, infos.get(node.name.as_str())) else { continue };
-        let amount = |p: &Pod| if resource == "pods" { 1 } else { bound_requests(p, &subject.features).get(resource) };
+        let amount = |p: &Pod| if resource == "pods" { 1 } else { info.requests_of(p, &subject.features).get(resource) };
         let stays = |p: &Pod| {
             p.is_terminating()
                 || p.metadata.annotations.contains_key("kubernetes.io/config.mirror")

@@ -96,9 +96,11 @@ pub fn correlate(subject: &Subject, nodes: &mut [NodeReport]) -> Vec<String> {
     for (code, failing) in failing {
         let Some(found) = common(subject, &failing, &healthy) else { continue };
         sentences.push(format!("{code}: {}", found.sentence));
+        let known: BTreeMap<&str, &Node> = subject.nodes.iter().map(|i| (i.node.name(), i.node)).collect();
         for node in nodes.iter_mut().filter(|n| failing.contains(&n.name)) {
+            let Some(known) = known.get(node.name.as_str()) else { continue };
             for cause in node.causes.iter_mut().filter(|c| c.code == code) {
-                cause.evidence.extend(found.facts(subject, &node.name));
+                cause.evidence.extend(found.facts(known));
             }
         }
     }
@@ -121,8 +123,7 @@ struct Common {
 }
 
 impl Common {
-    fn facts(&self, subject: &Subject, node: &str) -> Vec<Evidence> {
-        let Some(node) = subject.nodes.iter().map(|i| i.node).find(|n| n.name() == node) else { return Vec::new() };
+    fn facts(&self, node: &Node) -> Vec<Evidence> {
         let object = format!("Node/{}", node.name());
         self.traits.iter().filter_map(|t| Some(Evidence::new(&object, t.field, (t.value)(node)?))).collect()
     }

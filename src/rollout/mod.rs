@@ -102,8 +102,8 @@ fn rolling(
     }
     if !surge && !waiting.is_empty() && count(blockers.len()) >= allowed {
         let mut cause = rollout_budget::cause(subject, &blockers, allowed, &waiting, stuck);
-        let unwanted = |name: &&&str| nodes.iter().any(|n| n.name == **name && n.should_run == Some(false));
-        let unwanted: Vec<&str> = blockers.iter().filter(unwanted).copied().collect();
+        let unwanted: BTreeSet<&str> = nodes.iter().filter(|n| n.should_run == Some(false)).map(|n| n.name.as_str()).collect();
+        let unwanted: Vec<&str> = blockers.iter().filter(|name| unwanted.contains(*name)).copied().collect();
         if !unwanted.is_empty() {
             let counts = if unwanted.len() == 1 { "counts" } else { "count" };
             let names = rollout_budget::names(&unwanted);
@@ -120,8 +120,9 @@ fn rolling(
     }
     if surge {
         let blocked: Vec<&str> = places.of(&[Place::Changing]).into_iter().filter(|n| hard(n)).collect();
+        let known: BTreeSet<&str> = blocked.iter().copied().collect();
         let codes: BTreeSet<&str> =
-            nodes.iter().filter(|n| blocked.contains(&n.name.as_str())).flat_map(|n| &n.causes).map(|c| c.code).collect();
+            nodes.iter().filter(|n| known.contains(n.name.as_str())).flat_map(|n| &n.causes).map(|c| c.code).collect();
         if !blocked.is_empty() {
             let codes: Vec<&str> = codes.into_iter().collect();
             let mut cause = rollout_surge_blocked::cause(subject, &blocked, &codes, allowed, stuck);

@@ -4,6 +4,8 @@
 //! `progressDeadlineSeconds`, 600 by default (`pkg/apis/apps/v1/defaults.go`, v1.37.2); that is
 //! taken over here, and the kinds of trouble that do not pass by themselves need not be waited for.
 
+use std::collections::BTreeSet;
+
 use super::rollout_budget::{Place, Places};
 use crate::diagnose::Subject;
 use crate::model::time::Time;
@@ -35,8 +37,8 @@ pub fn phase(places: &Places, surge: bool, allowed: i64, stalled: i64, hard: imp
     let waiting = places.of(&[Place::Old, Place::Replaceable]);
     let blockers = if surge { places.surging() } else { places.unavailable() };
     // An old pod that is not available is replaced at once, whatever ails it.
-    let replaceable = places.of(&[Place::Replaceable]);
-    let blocked = blockers.iter().filter(|n| hard(n) && !replaceable.contains(n)).count();
+    let replaceable: BTreeSet<&str> = places.of(&[Place::Replaceable]).into_iter().collect();
+    let blocked = blockers.iter().filter(|n| hard(n) && !replaceable.contains(*n)).count();
     if waiting.is_empty() && places.of(&[Place::Changing]).is_empty() {
         // Every pod is new: what is left is that they become available.
         let open = places.unavailable();

@@ -38,8 +38,8 @@ pub enum Advice {
 /// Compares what fails on nodes with a new pod with what fails on those with an old one.
 pub fn advice(subject: &Subject, places: &Places, nodes: &[NodeReport]) -> Advice {
     let of = |wanted: &[Place]| -> BTreeSet<&'static str> {
-        let names = places.of(wanted);
-        let nodes = nodes.iter().filter(|n| names.contains(&n.name.as_str()));
+        let names: BTreeSet<&str> = places.of(wanted).into_iter().collect();
+        let nodes = nodes.iter().filter(|n| names.contains(n.name.as_str()));
         nodes.flat_map(|n| n.causes.iter().filter(|c| may_be_of_the_release(n, c))).map(|c| c.code).collect()
     };
     let (new, old) = (of(&[Place::New, Place::Changing]), of(&[Place::Replaceable]));
@@ -53,14 +53,14 @@ pub fn advice(subject: &Subject, places: &Places, nodes: &[NodeReport]) -> Advic
 /// pods were like cannot be seen any more.
 pub fn offer_where_all_fail(subject: &Subject, places: &Places, nodes: &mut [NodeReport]) {
     let unsettled = [Place::Done, Place::Old, Place::Replaceable, Place::Changed, Place::Changing, Place::Excess];
-    let failing = places.of(&[Place::New]);
+    let failing: BTreeSet<&str> = places.of(&[Place::New]).into_iter().collect();
     if failing.is_empty() || !places.of(&unsettled).is_empty() {
         return;
     }
     let Some(current) = subject.hash.and_then(|h| revision::find(subject, h)) else { return };
     let age = current.metadata.creation_timestamp.map_or(String::new(), |t| format!(" (made {} ago)", subject.snapshot.now.since(t)));
     let Some(remedy) = undo(subject, &format!("it began with revision {}{age}", current.revision)) else { return };
-    for node in nodes.iter_mut().filter(|n| failing.contains(&n.name.as_str())) {
+    for node in nodes.iter_mut().filter(|n| failing.contains(n.name.as_str())) {
         let at = node.causes.iter().position(|c| may_be_of_the_release(node, c));
         if let Some(cause) = at.and_then(|at| node.causes.get_mut(at)) {
             cause.remedies.push(remedy.clone());

@@ -69,5 +69,5 @@ pub fn causes(subject: &Subject, info: &NodeInfo, pod: &Pod) -> (Vec<Cause>, Opt
 /// True if a scheduler has said anything about the pod: in its events or by nominating it.
 fn has_spoken(subject: &Subject, pod: &Pod) -> bool {
     !pod.status.nominated_node_name.is_empty()
-        || subject.snapshot.events_of(pod).iter().any(|e| matches!(e.reason.as_str(), "FailedScheduling" | "Scheduled" | "Preempted"))
+        || subject.events.of(pod).iter().any(|e| matches!(e.reason.as_str(), "FailedScheduling" | "Scheduled" | "Preempted"))
 }

@@ -32,6 +32,18 @@ pub struct Refusal {
     pub for_nominated: bool,
 }
 
+impl Refusal {
+    /// What a plugin's verdict says against the pod.
+    fn of(plugin: &'static str, verdict: &Verdict) -> Option<Refusal> {
+        let refusal = |reason, unresolvable, unknown| Some(Refusal { plugin, reason, unresolvable, unknown, for_nominated: false });
+        match verdict {
+            Verdict::Pass => None,
+            Verdict::Fail(f) => refusal(f.reasons.join(", "), f.unresolvable, false),
+            Verdict::Unknown(why) => refusal(why.clone(), false, true),
+        }
+    }
+}
+
 /// The pods that would be evicted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Victims<'a> {
@@ -82,15 +94,7 @@ impl<'c, 'a> DryRun<'c, 'a> {
     }
 
     fn first_refusal(&self, info: &NodeInfo<'a>) -> Option<Refusal> {
-        PLUGINS.iter().zip(self.filters).find_map(|(plugin, filter)| {
-            let refusal =
-                |reason, unresolvable, unknown| Refusal { plugin: plugin.name, reason, unresolvable, unknown, for_nominated: false };
-            match filter(info) {
-                Verdict::Pass => None,
-                Verdict::Fail(f) => Some(refusal(f.reasons.join(", "), f.unresolvable, false)),
-                Verdict::Unknown(why) => Some(refusal(why, false, true)),
-            }
-        })
+        PLUGINS.iter().zip(self.filters).find_map(|(plugin, filter)| Refusal::of(plugin.name, &filter(info)))
     }
 
     /// The pods of lower priority on the node, most important first; those that upstream holds
@@ -131,7 +135,18 @@ impl<'c, 'a> DryRun<'c, 'a> {
 
     /// What preemption would do for the pod; `None` if the pod needs none.
     pub fn outcome(&self) -> Option<Preemption> {
-        let refusal = self.refusal()?;
+        self.outcome_of(self.refusal()?)
+    }
+
+    /// The same where the filters were asked already, of the node as it is.
+    pub fn outcome_after(&self, verdicts: &[Verdict]) -> Option<Preemption> {
+        if !self.nominated.is_empty() {
+            return self.outcome();
+        }
+        self.outcome_of(PLUGINS.iter().zip(verdicts).find_map(|(plugin, verdict)| Refusal::of(plugin.name, verdict))?)
+    }
+
+    fn outcome_of(&self, refusal: Refusal) -> Option<Preemption> {
         let no = |reason: String| Some(Preemption { reason, ..Preemption::default() });
         if refusal.unknown {
             return no(format!("it cannot be told: {}", refusal.reason));
@@ -197,7 +212,7 @@ fn ends_by_preemption(pod: &Pod) -> bool {
 
 /// The more important pod first: higher priority, then started earlier; not started is latest.
 pub fn importance(a: &Pod, b: &Pod) -> Ordering {
-    let started = |p: &Pod| (p.status.start_time.is_none(), p.status.start_time);
+    let started = |p: &Pod| (p.start_time().is_none(), p.start_time());
     b.priority().cmp(&a.priority()).then_with(|| started(a).cmp(&started(b)))
 }
 
@@ -285,6 +300,10 @@ fn by_budget<'a>(pods: &[&'a Pod], budgets: &[PodDisruptionBudget], version: Ser
 
 #[cfg(test)]
 mod tests {
+    use std::cmp::Ordering;
+
+    use super::importance;
+    use crate::model::pod::Pod;
     use serde_json::json;
 
     use crate::filter::world::{report, world};
@@ -365,6 +384,21 @@ mod tests {
         victim.status.conditions = vec![serde_json::from_value(condition).unwrap()];
         assert_eq!(causes(&snapshot), ["NodeResourcesFit cpu", "PreemptionPending default/a"]);
         assert!(!preemption(&snapshot).unwrap().possible);
+    }
+
+    #[test]
+    fn of_equal_priority_what_started_earlier_is_more_important() {
+        for moved in [false, true] {
+            let pod = |started: &str| {
+                let mut pod: Pod = serde_json::from_value(json!({"metadata": {}, "status": {"startTime": started}})).unwrap();
+                if moved {
+                    pod.moved_start_time = pod.status.start_time.take();
+                }
+                pod
+            };
+            let (early, late) = (pod("2026-01-01T00:00:00Z"), pod("2026-01-01T00:00:01Z"));
+            assert_eq!((importance(&early, &late), importance(&late, &early)), (Ordering::Less, Ordering::Greater), "moved: {moved}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use kube::client::AuthError;
 use kube::config::{AuthInfo, Cluster, Context, KubeConfigOptions, Kubeconfig, KubeconfigError, NamedAuthInfo, NamedCluster, NamedContext};
 use kube::{Client, Config};
 
+use super::client;
 use super::failure::{Failure, clean};
 use super::proxy;
 use crate::cause::command::quote;
@@ -119,7 +120,7 @@ pub async fn connect(access: &Access) -> Result<Connection, Failure> {
     let place = format!("cannot get credentials for {server}");
     let plugin = config.auth_info.exec.as_ref().and_then(|e| e.command.clone());
     // A plugin is waited for on a thread of its own: it may hang.
-    let client = tokio::task::spawn_blocking(move || Client::try_from(config));
+    let client = tokio::task::spawn_blocking(move || client::client(config));
     let patience = access.request_timeout.unwrap_or(CREDENTIALS_PATIENCE).min(access.deadline);
     let client = match tokio::time::timeout(patience, client).await {
         Err(_) => {

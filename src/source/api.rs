@@ -264,6 +264,21 @@ impl Api {
         }
     }
 
+    /// How many objects a list has, if the server tells in protobuf.
+    ///
+    /// # Errors
+    /// If it cannot be asked.
+    pub async fn count(&self, path: &str) -> Result<Option<usize>, ApiError> {
+        let url = format!("{path}?limit=1");
+        let (bytes, is) = self
+            .retried(|| async {
+                let (response, is) = self.send(&url, Format::Protobuf).await?;
+                Ok((self.body(response).await?, is))
+            })
+            .await?;
+        if is == Format::Protobuf { Ok(protobuf::count(&bytes)?) } else { Ok(None) }
+    }
+
     /// Reads one object.
     ///
     /// # Errors

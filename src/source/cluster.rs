@@ -32,7 +32,7 @@ use crate::model::policy::*;
 use crate::model::snapshot::{Listed, Objects, Snapshot};
 use crate::model::time::Time;
 use crate::model::version::NEWEST;
-use crate::plan::{Group, Needs, plan, plan_for_all};
+use crate::plan::{Group, Needs, Settled, plan, plan_for_all, wants_all_pods};
 use crate::remedy::merge::Patch;
 
 #[path = "cluster_late.rs"]
@@ -46,6 +46,10 @@ const EVENTS: usize = 20_000;
 
 /// With so many pods in doubt, the namespace's events are read together.
 const PODS_ONE_BY_ONE: usize = 16;
+
+/// From so many nodes or pods in question on it is asked how many there are in all.
+const MANY_NODES: usize = 500;
+const MANY_PODS: usize = 2_000;
 
 /// Rounds of reading: each may show that more is needed.
 const ROUNDS: usize = 5;
@@ -233,12 +237,12 @@ impl Reader<'_> {
             pods_known_on: Some(BTreeSet::new()),
             other_gaps: Vec::new(),
         };
-        self.first_round(&targets, request, &mut snapshot).await;
+        let mut done = Needs { all_pods: self.first_round(&targets, request, &mut snapshot).await, ..Needs::default() };
         self.late_nodes(&mut snapshot.objects).await;
-        let mut done = Needs::default();
+        let mut settled = Settled::default();
         for _ in 0..ROUNDS {
             let chosen = self.chosen(&snapshot, &targets);
-            let mut needs = plan(&snapshot, &chosen, &request.nodes);
+            let mut needs = plan(&snapshot, &chosen, &request.nodes, &mut settled);
             match &request.proposed {
                 Proposed::Nothing => {}
                 Proposed::DaemonSets(proposed) => needs.extend(plan_for_all(&snapshot, proposed.iter())),
@@ -343,10 +347,23 @@ impl Reader<'_> {
         if close.is_empty() { failure } else { failure.hint(format!("did you mean {}?", close.join(" or "))) }
     }
 
-    /// Nodes, and what belongs to the DaemonSets themselves.
-    async fn first_round(&self, targets: &[DaemonSet], request: &Request, snapshot: &mut Snapshot) {
+    /// True if the DaemonSets' statuses tell that the whole list of pods is read at last.
+    async fn all_pods_count(&self, targets: &[DaemonSet]) -> bool {
+        // Only of a cluster of some size is that worth asking.
+        if !wants_all_pods(targets, MANY_NODES, MANY_PODS) {
+            return false;
+        }
+        match join!(self.api.count("/api/v1/nodes"), self.api.count("/api/v1/pods")) {
+            (Ok(Some(nodes)), Ok(Some(pods))) => wants_all_pods(targets, nodes, pods),
+            _ => false,
+        }
+    }
+
+    /// Nodes, and what belongs to the DaemonSets themselves; true if that is all pods.
+    async fn first_round(&self, targets: &[DaemonSet], request: &Request, snapshot: &mut Snapshot) -> bool {
         let namespaces: BTreeSet<String> = targets.iter().map(|d| d.metadata.namespace.clone()).collect();
         let names: Vec<(Option<&str>, &str)> = namespaces.iter().map(|n| (None, n.as_str())).collect();
+        let all = self.all_pods_count(targets).await;
         let own_pods = stream::iter(targets.iter().map(|ds| {
             let ask = Ask { label_selector: selector_text(ds.spec.selector.as_ref()), ..Ask::default() };
             self.list::<Pod>("pods", Some(&ds.metadata.namespace), ask)
@@ -354,7 +371,13 @@ impl Reader<'_> {
         let wide = request.all_namespaces && request.names.is_empty() && request.selector.is_empty();
         let (nodes, pods, revisions, events, namespace_objects, daemon_sets) = join!(
             self.list::<Node>("nodes", None, Ask::default()),
-            own_pods.buffered(8).collect::<Vec<_>>(),
+            async {
+                let whole = if all { self.ask::<Pod>("pods", None, Ask::default()).await.ok() } else { None };
+                match whole {
+                    Some(items) => (true, Listed { items, gap: None }),
+                    None => (false, each_once(merged(own_pods.buffered(8).collect::<Vec<_>>().await))),
+                }
+            },
             self.list_each("controllerrevisions.apps", &namespaces),
             join_all(targets.iter().map(|ds| self.events("DaemonSet", &ds.metadata.namespace, Some(&ds.metadata.name)))),
             self.get_each("namespaces", &names),
@@ -365,7 +388,11 @@ impl Reader<'_> {
         );
         let objects = &mut snapshot.objects;
         objects.nodes = nodes;
-        objects.pods = each_once(merged(pods));
+        let (all, pods) = pods;
+        objects.pods = pods;
+        if all {
+            snapshot.pods_known_on = None;
+        }
         objects.controller_revisions = revisions;
         objects.events = merged(events);
         objects.namespaces = namespace_objects;
@@ -378,6 +405,7 @@ impl Reader<'_> {
                 objects.daemon_sets.items.push(ds.clone());
             }
         }
+        all
     }
 
     /// The events about one object, or about all of a kind in the namespace.

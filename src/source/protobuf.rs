@@ -26,6 +26,9 @@ pub struct ListMeta {
     /// What to ask for the next page; empty at the end.
     #[prost(string, tag = 3)]
     pub r#continue: String,
+    /// How many objects there are beyond the page; what a server does not say is absent.
+    #[prost(int64, optional, tag = 4)]
+    pub remaining_item_count: Option<i64>,
 }
 
 /// `Status`: how the server says no.
@@ -79,6 +82,21 @@ pub fn object<T: Message + Default>(body: &[u8]) -> Result<T, Malformed> {
     let envelope = body.strip_prefix(MAGIC).ok_or_else(|| Malformed::not("no k8s prefix"))?;
     let unknown = Unknown::decode(envelope).map_err(Malformed::not)?;
     T::decode(unknown.raw.as_slice()).map_err(Malformed::not)
+}
+
+/// How many objects a list has of which `body` is the first page; `None` if it does not say.
+///
+/// # Errors
+/// If the bytes are not a list.
+pub fn count(body: &[u8]) -> Result<Option<usize>, Malformed> {
+    let (mut items, mut here) = (Items::default(), 0);
+    items.feed(body, &mut |_: &[u8]| {
+        here += 1;
+        Ok::<(), Malformed>(())
+    })?;
+    let meta = items.finish()?;
+    let beyond = if meta.r#continue.is_empty() { Some(0) } else { meta.remaining_item_count.and_then(|n| usize::try_from(n).ok()) };
+    Ok(beyond.map(|beyond| beyond + here))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -320,7 +338,7 @@ pub mod tests {
 
     #[test]
     fn a_list_is_the_same_in_pieces_of_any_size() {
-        let metadata = ListMeta { resource_version: "7".into(), r#continue: "next".into() };
+        let metadata = ListMeta { resource_version: "7".into(), r#continue: "next".into(), remaining_item_count: Some(3) };
         let list = PodList { metadata: metadata.clone(), items: vec![pod("a"), pod(&"b".repeat(300)), pod("c")] };
         // Unknown fields of every wire type, before and after the items.
         let mut raw = vec![0x78, 0x96, 0x01, 0x79, 1, 2, 3, 4, 5, 6, 7, 8, 0x7d, 1, 2, 3, 4];

@@ -24,7 +24,7 @@ const REMEMBERED: usize = 20_000;
 
 /// What was decoded, by the bytes that it was decoded from.
 #[derive(Debug)]
-struct Known<T>(HashMap<Box<[u8]>, T, BuildHasherDefault<FxHasher>>);
+pub(super) struct Known<T>(HashMap<Box<[u8]>, T, BuildHasherDefault<FxHasher>>);
 
 impl<T> Default for Known<T> {
     fn default() -> Self {
@@ -33,7 +33,7 @@ impl<T> Default for Known<T> {
 }
 
 impl<T: Clone> Known<T> {
-    fn get(&mut self, bytes: &[u8], decode: impl FnOnce() -> Result<T, Malformed>) -> Result<T, Malformed> {
+    pub(super) fn get(&mut self, bytes: &[u8], decode: impl FnOnce() -> Result<T, Malformed>) -> Result<T, Malformed> {
         if let Some(value) = self.0.get(bytes) {
             return Ok(value.clone());
         }
@@ -60,17 +60,17 @@ pub struct Sieve {
 }
 
 /// One field of a message: its number, where its value lies, and the whole of it.
-struct Field<'a> {
-    tag: u32,
-    value: &'a [u8],
-    whole: &'a [u8],
+pub(super) struct Field<'a> {
+    pub(super) tag: u32,
+    pub(super) value: &'a [u8],
+    pub(super) whole: &'a [u8],
 }
 
 /// The fields of a message one by one.
-struct Fields<'a>(&'a [u8]);
+pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl<'a> Fields<'a> {
-    fn next(&mut self) -> Result<Option<Field<'a>>, Malformed> {
+    pub(super) fn next(&mut self) -> Result<Option<Field<'a>>, Malformed> {
         if self.0.is_empty() {
             return Ok(None);
         }
@@ -116,8 +116,19 @@ const CONTAINER: &[Pick] = &[Whole(1), Whole(6), Whole(8), Whole(24)];
 /// What counts of a pod that is not in question; volumes are looked at, nodeName goes elsewhere.
 const BOUND_SPEC: &[Pick] =
     &[Of(2, CONTAINER), Whole(11), Of(18, &[Whole(3)]), Of(20, CONTAINER), Whole(24), Whole(25), Whole(32), Whole(39), Whole(40)];
-const PENDING_SPEC: &[Pick] =
-    &[Of(2, CONTAINER), Whole(11), Whole(18), Of(20, CONTAINER), Whole(24), Whole(25), Whole(32), Whole(39), Whole(40)];
+const PENDING_SPEC: &[Pick] = &[
+    Of(2, CONTAINER),
+    Whole(11),
+    Whole(18),
+    Whole(19),
+    Of(20, CONTAINER),
+    Whole(24),
+    Whole(25),
+    Whole(32),
+    Whole(38),
+    Whole(39),
+    Whole(40),
+];
 
 const CONTAINER_STATUS: &[Pick] = &[Whole(1), Whole(10), Whole(11)];
 const CONDITION: &[Pick] = &[Whole(1), Whole(2), Whole(5)];
@@ -171,7 +182,7 @@ fn nested(tag: u32, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Resul
 }
 
 /// The value of the last field of this number.
-fn value_of(message: &[u8], tag: u32) -> Result<&[u8], Malformed> {
+pub(super) fn value_of(message: &[u8], tag: u32) -> Result<&[u8], Malformed> {
     let (mut fields, mut found) = (Fields(message), &[][..]);
     while let Some(field) = fields.next()? {
         if field.tag == tag {
@@ -181,7 +192,7 @@ fn value_of(message: &[u8], tag: u32) -> Result<&[u8], Malformed> {
     Ok(found)
 }
 
-fn text(bytes: &[u8]) -> Result<String, Malformed> {
+pub(super) fn text(bytes: &[u8]) -> Result<String, Malformed> {
     String::from_utf8(bytes.to_vec()).map_err(|_| malformed())
 }
 
@@ -324,7 +335,7 @@ fn counting_volume(field: &Field, out: &mut Vec<u8>) -> Result<(), Malformed> {
 
 /// Picks a condition that bears on what the pod takes up.
 fn counting_condition(field: &Field, out: &mut Vec<u8>) -> Result<(), Malformed> {
-    if field.tag == 2 && matches!(value_of(field.value, 1)?, b"Ready" | b"PodResizePending") {
+    if field.tag == 2 && matches!(value_of(field.value, 1)?, b"Ready" | b"PodResizePending" | b"DisruptionTarget") {
         nested(2, out, |out| pick(field.value, CONDITION, out, &mut |_, _| Ok(())))?;
     }
     Ok(())
@@ -397,6 +408,16 @@ mod tests {
                 p["spec"]["affinity"].as_object_mut().unwrap().retain(|k, _| k == "nodeAffinity");
             }),
             ("nominated", &|p| p["status"]["nominatedNodeName"] = json!("m")),
+            ("in another scheduler's queue", &|p| {
+                p["spec"]["nodeName"] = json!("");
+                p["spec"]["schedulerName"] = json!("batch");
+                p["spec"]["schedulingGates"] = json!([{"name": "g"}]);
+            }),
+            ("preempted", &|p| {
+                p["metadata"]["deletionTimestamp"] = json!("2026-01-02T00:00:00Z");
+                p["status"]["conditions"][0] =
+                    json!({"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": "m"});
+            }),
             ("a failed condition", &|p| p["status"]["conditions"][1]["status"] = json!("False")),
         ];
         // One slimmer for all: what is remembered of one pod must not pass for another's.

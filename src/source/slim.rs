@@ -11,8 +11,9 @@ use prost::Message;
 use rustc_hash::FxHasher;
 
 use super::sift::Sieve;
+use super::sift_node::NodeSieve;
 use crate::model::event::Event;
-use crate::model::node::ResourceList;
+use crate::model::node::{Node, NodeSystemInfo, ResourceList};
 use crate::model::object::{Labels, OwnerReference};
 use crate::model::pod::{Container, ContainerStatus, Pod, PodSpec, PodStatus, ResourceRequirements};
 use crate::model::pod_requests::own_requests;
@@ -71,8 +72,11 @@ pub struct Slimmer {
     specs: Pool<PodSpec>,
     statuses: Pool<PodStatus>,
     buffer: Vec<u8>,
+    amounts: Pool<ResourceList>,
+    infos: Pool<NodeSystemInfo>,
     /// What reading from protobuf remembers.
     pub(super) sieve: Sieve,
+    pub(super) node_sieve: NodeSieve,
 }
 
 impl Slimmer {
@@ -104,6 +108,19 @@ impl Slimmer {
         let spec = self.hash_of_message(&pod.spec);
         self.specs.share(&mut pod.spec, spec);
         self.share_status(pod);
+    }
+
+    /// Has a node share with others what they have alike.
+    pub fn node(&mut self, node: &mut Node) {
+        let status = &mut node.status;
+        for amounts in [&mut status.capacity, &mut status.allocatable] {
+            // Spelling counts: equal amounts may be spelled otherwise.
+            let spelled = hash_of(&amounts.iter().map(|(name, amount)| (name, amount.to_string())).collect::<Vec<_>>());
+            self.amounts.share(amounts, spelled);
+        }
+        let info = self.hash_of_message(&status.node_info);
+        self.infos.share(&mut status.node_info, info);
+        status.conditions.shrink_to_fit();
     }
 
     /// Has the pod share its status with those that have the same.
@@ -229,6 +246,9 @@ fn reduce_spec(spec: &mut PodSpec, bound: bool, named: bool) {
             (affinity != Default::default()).then_some(affinity)
         }),
         host_network,
+        // Of a pod that is nominated to a node it matters whose queue it is in, and whether it may leave it.
+        scheduler_name: if bound { String::new() } else { whole.scheduler_name },
+        scheduling_gates: if bound { Vec::new() } else { whole.scheduling_gates },
         priority: whole.priority,
         priority_class_name: whole.priority_class_name,
         overhead: whole.overhead,
@@ -268,7 +288,11 @@ fn reduce_status(status: &mut PodStatus, spec: &PodSpec) {
     let whole = std::mem::take(status);
     let infeasible = whole.conditions.iter().any(|c| c.r#type == "PodResizePending" && c.reason == "Infeasible");
     let mut conditions = whole.conditions;
-    conditions.retain(|c| c.r#type == "Ready" || (c.r#type == "PodResizePending" && infeasible));
+    conditions.retain(|c| match c.r#type.as_str() {
+        "Ready" | "DisruptionTarget" => true,
+        "PodResizePending" => infeasible,
+        _ => false,
+    });
     for condition in &mut conditions {
         condition.last_transition_time = None;
         condition.message = String::new();
@@ -317,6 +341,24 @@ fn differs(status: &ContainerStatus, spec: &PodSpec) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_preemption_asks_of_other_pods_stays() {
+        let made = |node: &str| {
+            let pod = serde_json::json!({"metadata": {"name": "a", "namespace": "x", "ownerReferences": [{"kind": "Job", "name": "j", "uid": "u", "controller": true}]},
+                "spec": {"nodeName": node, "schedulerName": "batch", "schedulingGates": [{"name": "g"}], "restartPolicy": "Never"},
+                "status": {"startTime": "2026-01-01T00:00:00Z", "nominatedNodeName": "n", "conditions": [
+                    {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": "m"}, {"type": "Initialized", "status": "True"}]}});
+            let mut pod: Pod = serde_json::from_value(pod).unwrap();
+            Slimmer::default().pod(&mut pod);
+            let conditions: Vec<String> =
+                pod.status.conditions.iter().map(|c| format!("{} {} {}", c.r#type, c.reason, c.message)).collect();
+            (pod.spec.scheduler_name.clone(), pod.spec.scheduling_gates.len(), conditions.join(","), pod.start_time().is_some())
+        };
+        let disruption = "DisruptionTarget PreemptionByScheduler ".to_string();
+        assert_eq!(made(""), ("batch".into(), 1, disruption.clone(), true));
+        assert_eq!(made("n"), (String::new(), 0, disruption, true));
+    }
 
     #[test]
     fn a_limit_without_request_counts_after_slimming_too() {

@@ -438,7 +438,8 @@ fn serve(
     let items = items.into_iter().skip(wanted.offset).take(size);
     if protobuf {
         let mut raw = Vec::new();
-        let meta = ds_doctor::source::protobuf::ListMeta { resource_version: "7".into(), r#continue: next };
+        let remaining_item_count = (rest > size).then(|| (rest - size) as i64);
+        let meta = ds_doctor::source::protobuf::ListMeta { resource_version: "7".into(), r#continue: next, remaining_item_count };
         prost::encoding::message::encode(1, &meta, &mut raw);
         for item in items {
             prost::encoding::bytes::encode(2, &item.protobuf, &mut raw);

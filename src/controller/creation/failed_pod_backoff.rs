@@ -35,7 +35,7 @@ const LONGEST_SECONDS: i64 = 15 * 60;
 
 /// The cause, if failed pods were deleted lately.
 pub fn cause(subject: &Subject) -> Option<Cause> {
-    let events = subject.snapshot.events_of(subject.ds);
+    let events = subject.events.of(subject.ds);
     let event = events.iter().rev().find(|e| matches!(e.reason.as_str(), "FailedDaemonPod" | "SucceededDaemonPod"))?;
     let seen = event.last_seen().filter(|t| subject.snapshot.now.seconds_since(*t) <= LONGEST_SECONDS)?;
     let message = format!(

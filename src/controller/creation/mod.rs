@@ -139,7 +139,7 @@ pub fn read_refusal(subject: &Subject, text: &str) -> Vec<Cause> {
 
 /// The refusals that the events tell of and that no success has followed.
 fn refused(subject: &Subject) -> Vec<Cause> {
-    let events = subject.snapshot.events_of(subject.ds);
+    let events = subject.events.of(subject.ds);
     let last_of = |reason: &str| events.iter().rev().find(|e| e.reason == reason).and_then(|e| e.last_seen());
     let success = last_of("SuccessfulCreate");
     let Some(newest) = last_of("FailedCreate") else { return Vec::new() };

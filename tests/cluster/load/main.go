@@ -7,7 +7,7 @@
 // DaemonSet monitoring/node-agent runs on every node but LACKING ones: on two
 // fifths of those its pod is Pending for want of cpu, on the others there is
 // none. DaemonSet monitoring/everywhere has no pod at all, so every node is in
-// doubt. Sizes are those of real objects: 4.5 KB a pod, 10.7 KB a node.
+// doubt. 18 more, system/agent-00 to agent-17, run on every node. Sizes are those of real objects: 4.5 KB a pod, 10.7 KB a node.
 package main
 
 import (
@@ -109,22 +109,33 @@ func fill(nodes, perNode, lacking int, put func(entry)) {
 	for i := range 20 {
 		put(entry{fmt.Sprintf("/registry/namespaces/team-%02d", i), namespace(fmt.Sprintf("team-%02d", i))})
 	}
-	for _, name := range []string{"node-agent", "everywhere"} {
-		ds := daemonSet(name, nodes, lacking)
-		put(entry{"/registry/daemonsets/monitoring/" + name, ds})
-		put(entry{"/registry/controllerrevisions/monitoring/" + name + "-5d8f", revision(name)})
+	put(entry{"/registry/namespaces/system", namespace("system")})
+	apply := func(namespace, name string, lacking int) {
+		put(entry{"/registry/daemonsets/" + namespace + "/" + name, daemonSet(namespace, name, nodes, lacking)})
+		put(entry{"/registry/controllerrevisions/" + namespace + "/" + name + "-5d8f", revision(namespace, name)})
+	}
+	apply("monitoring", "node-agent", lacking)
+	apply("monitoring", "everywhere", nodes)
+	healthy := min(18, perNode-1)
+	for i := range healthy {
+		apply("system", fmt.Sprintf("agent-%02d", i), 0)
 	}
 	for n := range nodes {
 		name := fmt.Sprintf("node-%05d", n)
 		full := n < lacking*2/5
 		put(entry{"/registry/minions/" + name, node(name, full)})
-		for p := range perNode - 1 {
+		for i := range healthy {
+			of := fmt.Sprintf("agent-%02d", i)
+			pod := agent("system", of, fmt.Sprintf("%s-%05d", of, n), name, "100m", true)
+			put(entry{"/registry/pods/system/" + pod.Name, pod})
+		}
+		for p := range perNode - 1 - healthy {
 			team := fmt.Sprintf("team-%02d", (n+p)%20)
 			pod := workload(team, fmt.Sprintf("app-%02d-%05d-%02d", p, n, p), name)
 			put(entry{"/registry/pods/" + team + "/" + pod.Name, pod})
 		}
 		if n >= lacking || full {
-			pod := agent(fmt.Sprintf("node-agent-%05d", n), name, !full)
+			pod := agent("monitoring", "node-agent", fmt.Sprintf("node-agent-%05d", n), name, "200m", !full)
 			put(entry{"/registry/pods/monitoring/" + pod.Name, pod})
 		}
 	}
@@ -196,14 +207,14 @@ func workload(namespace, name, node string) *corev1.Pod {
 	return pod
 }
 
-func agent(name, node string, bound bool) *corev1.Pod {
+func agent(namespace, of, name, node, cpu string, bound bool) *corev1.Pod {
 	pod := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
-		ObjectMeta: meta("monitoring", name, "pod-"+name, map[string]string{
-			"app": "node-agent", "controller-revision-hash": "5d8f", "pod-template-generation": "1"}, 36),
-		Spec: podSpec("200m"),
+		ObjectMeta: meta(namespace, name, "pod-"+name, map[string]string{
+			"app": of, "controller-revision-hash": "5d8f", "pod-template-generation": "1"}, 36),
+		Spec: podSpec(cpu),
 	}
-	pod.OwnerReferences = owned("DaemonSet", "node-agent", "ds-node-agent")
+	pod.OwnerReferences = owned("DaemonSet", of, "ds-"+of)
 	pod.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
 		NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: "In", Values: []string{node}}}}}}}}
 	if bound {
@@ -217,16 +228,12 @@ func agent(name, node string, bound bool) *corev1.Pod {
 	return pod
 }
 
-func daemonSet(name string, nodes, lacking int) *appsv1.DaemonSet {
+func daemonSet(namespace, name string, nodes, lacking int) *appsv1.DaemonSet {
 	labels := map[string]string{"app": name}
-	unavailable := int32(0)
-	if name == "everywhere" {
-		lacking, unavailable = nodes, int32(nodes)
-	}
 	have := int32(nodes - lacking)
 	return &appsv1.DaemonSet{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"},
-		ObjectMeta: meta("monitoring", name, "ds-"+name, labels, 5),
+		ObjectMeta: meta(namespace, name, "ds-"+name, labels, 5),
 		Spec: appsv1.DaemonSetSpec{
 			Selector:       &metav1.LabelSelector{MatchLabels: labels},
 			Template:       corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: podSpec("200m")},
@@ -234,13 +241,13 @@ func daemonSet(name string, nodes, lacking int) *appsv1.DaemonSet {
 		},
 		Status: appsv1.DaemonSetStatus{
 			ObservedGeneration: 1, DesiredNumberScheduled: int32(nodes), CurrentNumberScheduled: have, NumberReady: have, NumberAvailable: have,
-			UpdatedNumberScheduled: have, NumberUnavailable: unavailable,
+			UpdatedNumberScheduled: have, NumberUnavailable: int32(lacking),
 		},
 	}
 }
 
-func revision(name string) *appsv1.ControllerRevision {
-	object := meta("monitoring", name+"-5d8f", "rev-"+name, map[string]string{"app": name, "controller-revision-hash": "5d8f"}, 1)
+func revision(namespace, name string) *appsv1.ControllerRevision {
+	object := meta(namespace, name+"-5d8f", "rev-"+name, map[string]string{"app": name, "controller-revision-hash": "5d8f"}, 1)
 	object.OwnerReferences = owned("DaemonSet", name, "ds-"+name)
 	return &appsv1.ControllerRevision{
 		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ControllerRevision"}, ObjectMeta: object, Revision: 1,

@@ -1,0 +1,83 @@
+//! What judging any DaemonSet of a snapshot looks up, gathered once for all of them.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::daemon_set::DaemonSet;
+use super::event::Event;
+use super::node_info::{NodeInfo, node_infos};
+use super::object::Object;
+use super::pod::Pod;
+use super::snapshot::Snapshot;
+use super::version::Features;
+
+/// A snapshot with what is looked up in it.
+pub struct Index<'a> {
+    /// The cluster.
+    pub snapshot: &'a Snapshot,
+    /// What its version has switched on.
+    pub features: Features,
+    /// Every node with the pods on it.
+    pub nodes: Arc<[NodeInfo<'a>]>,
+    /// The events.
+    pub events: Arc<Events<'a>>,
+    /// Pods by the uid of their controller; those of controllers without one under "".
+    controlled: FxHashMap<&'a str, Vec<&'a Pod>>,
+}
+
+impl<'a> Index<'a> {
+    /// Gathers it.
+    pub fn new(snapshot: &'a Snapshot) -> Self {
+        let features = snapshot.version.features();
+        let mut controlled: FxHashMap<&str, Vec<&Pod>> = FxHashMap::default();
+        for pod in snapshot.pods.iter() {
+            if let Some(owner) = pod.metadata.controller() {
+                controlled.entry(&owner.uid).or_default().push(pod);
+            }
+        }
+        let nodes = node_infos(snapshot, &features).into();
+        Index { snapshot, features, nodes, events: Arc::new(Events::new(&snapshot.events)), controlled }
+    }
+
+    /// The pods that may be the DaemonSet's, by the uid of their controller.
+    pub fn pods_of(&self, ds: &DaemonSet) -> impl Iterator<Item = &'a Pod> {
+        let uid = ds.metadata.uid.as_str();
+        // Without a uid, names tell.
+        let all = self.controlled.iter().filter(move |(of, _)| uid.is_empty() || of.is_empty() || **of == uid);
+        all.flat_map(|(_, pods)| pods).copied()
+    }
+}
+
+/// Events by what they are about, and by who tells them.
+#[derive(Debug, Default)]
+pub struct Events<'a> {
+    by_object: FxHashMap<(&'a str, &'a str, &'a str), Vec<&'a Event>>,
+    by_host: FxHashMap<&'a str, Vec<&'a Event>>,
+}
+
+impl<'a> Events<'a> {
+    fn new(events: &'a [Event]) -> Self {
+        let mut index = Events::default();
+        for event in events {
+            let about = &event.involved_object;
+            index.by_object.entry((&about.kind, &about.namespace, &about.name)).or_default().push(event);
+            index.by_host.entry(&event.source.host).or_default().push(event);
+        }
+        index.by_object.values_mut().for_each(|events| events.sort_by_key(|e| e.last_seen()));
+        index
+    }
+
+    /// The events about one object, oldest first.
+    pub fn of<T: Object>(&self, object: &T) -> Vec<&'a Event> {
+        let meta = object.meta();
+        let named = self.by_object.get(&(T::KIND, meta.namespace.as_str(), meta.name.as_str()));
+        let same = |uid: &str| uid.is_empty() || meta.uid.is_empty() || uid == meta.uid;
+        named.into_iter().flatten().copied().filter(|e| same(&e.involved_object.uid)).collect()
+    }
+
+    /// What a node's kubelet says.
+    pub fn from_host(&self, node: &str) -> &[&'a Event] {
+        self.by_host.get(node).map_or(&[], Vec::as_slice)
+    }
+}
