@@ -8,8 +8,8 @@ use crate::controller::creation::not_created;
 use crate::controller::recount::{Counters, Tally, recount};
 use crate::controller::should_run::{Decision, decide};
 use crate::controller::{
-    daemon_set_terminating, misscheduled, no_eligible_nodes, node_gone, ownership, project_selector, selector_overlap, status_disagrees,
-    status_stale,
+    daemon_set_terminating, empty_selector, misscheduled, no_eligible_nodes, node_gone, ownership, pod_orphaned, project_selector,
+    selector_overlap, status_disagrees, status_stale,
 };
 use crate::filter::{Cycle, Filter, Memo, PLUGINS, Verdict};
 use crate::model::affinity::Toleration;
@@ -285,12 +285,13 @@ fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, options:
     let cycle = subject.fresh_cycle(&name);
     let filters = filters_of(&cycle);
     let lacking = crate::controller::creation::causes(subject);
+    let orphans = pod_orphaned::adoptable(subject);
     let mut nodes = Vec::new();
     for info in subject.nodes.iter() {
         let Some(decision) = decisions.get(info.node.name()) else { continue };
         let pods = subject.pods.get(info.node.name()).map_or(&[][..], Vec::as_slice);
         let without_own;
-        let unasked = options.without_checks && is_well(subject, pods);
+        let unasked = options.without_checks && is_well(subject, info.node, pods);
         let as_found = if !unasked && info.pods.iter().any(|p| ownership::owns(subject.ds, p)) {
             without_own = info.without(&subject.features, |p| ownership::owns(subject.ds, p));
             &without_own
@@ -313,7 +314,8 @@ fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, options:
             preemption,
             causes: Vec::new(),
         };
-        judge(subject, info, decision, pods, &lacking, &mut node);
+        let orphan = orphans.get(info.node.name()).copied();
+        judge(subject, info, decision, (pods, orphan), &lacking, &mut node);
         nodes.push(node);
     }
     nodes
@@ -361,12 +363,13 @@ pub fn pod_report(subject: &Subject, pod: &Pod) -> PodReport {
 }
 
 /// True if one of the pods of a node that should have one is as it should be.
-fn is_well(subject: &Subject, pods: &[&Pod]) -> bool {
-    pods.iter().any(|p| !p.is_terminating() && is_good(subject, p) && is_current(subject, p))
+fn is_well(subject: &Subject, node: &Node, pods: &[&Pod]) -> bool {
+    pods.iter().any(|p| !p.is_terminating() && is_good(subject, node, p) && is_current(subject, p))
 }
 
-fn is_good(subject: &Subject, pod: &Pod) -> bool {
-    pod.node_name().is_some() && pod.is_ready() && subject.is_available(pod)
+/// Of a silent kubelet even Ready is an old word.
+fn is_good(subject: &Subject, node: &Node, pod: &Pod) -> bool {
+    pod.node_name().is_some() && pod.is_ready() && subject.is_available(pod) && !node.is_silent()
 }
 
 fn is_current(subject: &Subject, pod: &Pod) -> bool {
@@ -374,7 +377,16 @@ fn is_current(subject: &Subject, pod: &Pod) -> bool {
 }
 
 /// Finds the node's state and causes.
-fn judge(subject: &Subject, info: &NodeInfo, decision: &Decision, pods: &[&Pod], lacking: &[Cause], node: &mut NodeReport) {
+///
+/// `orphan` is a pod for the node that the controller has not adopted yet; `lacking` is why a pod is not made.
+fn judge(
+    subject: &Subject,
+    info: &NodeInfo,
+    decision: &Decision,
+    (pods, orphan): (&[&Pod], Option<&Pod>),
+    lacking: &[Cause],
+    node: &mut NodeReport,
+) {
     // Where pods could not be read, a status that counts none still tells that there are none.
     let status = &subject.ds.status;
     let counted = subject.ds.metadata.generation > 0 && status.current_number_scheduled == 0 && status.number_misscheduled == 0;
@@ -397,7 +409,11 @@ fn judge(subject: &Subject, info: &NodeInfo, decision: &Decision, pods: &[&Pod],
     }
     if pods.is_empty() {
         node.state = if pods_known { State::Missing } else { State::Unknown };
-        if pods_known {
+        if let Some(pod) = orphan {
+            // It is adopted, not made: what refuses new pods does not bear on the node.
+            node.causes.extend(lacking.iter().filter(|c| pod_orphaned::bears(c)).cloned());
+            node.causes.push(pod_orphaned::cause(subject, pod));
+        } else if pods_known {
             node.causes.extend(lacking.iter().map(|c| not_created::on_node(c, info.node, subject.snapshot.now)));
             if lacking.is_empty() {
                 node.causes.extend(crate::lifecycle::pod_recreated::causes(subject, info.node.name()));
@@ -412,11 +428,11 @@ fn judge(subject: &Subject, info: &NodeInfo, decision: &Decision, pods: &[&Pod],
         }
         return;
     }
-    if is_well(subject, pods) {
+    if is_well(subject, info.node, pods) {
         node.state = State::Healthy;
         return;
     }
-    let good = |p: &&&Pod| is_good(subject, p);
+    let good = |p: &&&Pod| is_good(subject, info.node, p);
     let current = |p: &&&Pod| is_current(subject, p);
     // With maxSurge a ready old pod stays while the new one is on its way: the new one is judged.
     let old_ready = live.iter().find(|p| good(p) && !current(p));
@@ -520,6 +536,10 @@ fn workload_causes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, coun
     causes.extend(selector_overlap::causes(subject));
     if ds.metadata.is_terminating() {
         causes.push(daemon_set_terminating::cause(ds));
+        return;
+    }
+    if let Some(cause) = empty_selector::cause(ds) {
+        causes.push(cause);
         return;
     }
     match status_stale::lag(ds) {

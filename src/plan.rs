@@ -40,6 +40,8 @@ pub enum Group {
     Devices,
     /// The labels of all namespaces.
     Namespaces,
+    /// Autoscalers that may mean a DaemonSet; only advice asks for them.
+    Autoscalers,
 }
 
 /// What is needed beyond the DaemonSets, their pods, revisions and events, and the nodes.

@@ -181,6 +181,7 @@ fn request(job: &Job) -> Request {
         nodes: scope.nodes.clone(),
         now: job.now,
         server_version: job.server_version.clone(),
+        advice: job.lint,
         proposed: Proposed::Nothing,
     }
 }

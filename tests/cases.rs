@@ -31,9 +31,6 @@ struct Node {
 /// Codes whose details are worded freely.
 const FREE: [&str; 2] = ["SandboxFailed", "NotReady"];
 
-/// Cases whose causes are found by checks that are not there yet.
-const OPEN: &[&str] = &["30-pvc-in-one-zone"];
-
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")
 }
@@ -100,11 +97,8 @@ fn differences(case: &str) -> Vec<String> {
 fn every_case_is_right() {
     let cases = cases();
     assert!(cases.len() >= 90, "{cases:?}");
-    let wrong: Vec<String> = cases.iter().filter(|c| !OPEN.contains(&c.as_str())).flat_map(|c| differences(c)).collect();
+    let wrong: Vec<String> = cases.iter().flat_map(|c| differences(c)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    for open in OPEN.iter().filter(|o| cases.iter().any(|c| c == *o) && differences(o).is_empty()) {
-        println!("{open} is right by now: take it off the list");
-    }
 }
 
 #[test]

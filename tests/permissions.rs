@@ -71,7 +71,7 @@ fn requests(snapshot: &Snapshot, (namespace, name): (&str, &str), rules: &[Rule]
         deadline: Duration::from_secs(60),
         ..Access::default()
     };
-    let request = Request { names: vec![name.into()], namespace: Some(namespace.into()), ..Request::default() };
+    let request = Request { names: vec![name.into()], namespace: Some(namespace.into()), advice: true, ..Request::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     // A DaemonSet that is not there is an answer, too.
     let _ = runtime.block_on(async { Session::open(&access).await?.read(&request, Progress::new(false)).await });
@@ -138,6 +138,7 @@ fn asked() -> Vec<String> {
     for args in [
         vec!["-A"],
         vec!["-n", "x", "-l", "app=waits"],
+        vec!["-n", "x", "--lint"],
         vec!["__complete", "-n", "x", ""],
         vec!["__complete", "-n", ""],
         vec!["__complete", "--node", ""],

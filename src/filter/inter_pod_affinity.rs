@@ -325,7 +325,9 @@ fn judge(cycle: &Cycle, rules: &Rules, everywhere: &Counts, info: &NodeInfo) -> 
     let unsure = not_known(cycle, rules, info);
     match (refusals.first(), unsure) {
         // What was not read may hold the pod that the affinity looks for.
-        (Some((AFFINITY, ..)), Some(why)) if lacking.is_empty() && refusals.len() == 1 => Verdict::Unknown(why),
+        (Some((AFFINITY, ..)), Some(why)) if lacking.is_empty() && refusals.len() == 1 && !cycle.snapshot.tells_of_no_pods() => {
+            Verdict::Unknown(why)
+        }
         (Some((reason, unresolvable, _)), _) => Verdict::Fail(Failure {
             reasons: vec![(*reason).into()],
             unresolvable: *unresolvable,
@@ -396,9 +398,10 @@ fn nobody_near(cycle: &Cycle, term: &Term, node: &Node) -> Finding {
     let value = node.metadata.labels.get(&term.key).map_or("", String::as_str);
     let namespaces: Vec<&str> = term.namespaces.iter().map(String::as_str).collect();
     let within = if term.namespace_selector.is_some() { "any namespace".to_string() } else { namespaces.join(", ") };
+    let read = if cycle.snapshot.pods.is_complete() { "" } else { " as far as was read: there are no pods in the snapshot" };
     Finding {
         detail: format!("{wanted} near {}", term.key),
-        message: format!("the pod has to be near a pod with {wanted} (in {within}), none is in {}={value}", term.key),
+        message: format!("the pod has to be near a pod with {wanted} (in {within}), none is in {}={value}{read}", term.key),
         evidence: vec![
             Evidence::new(object, format!("{path}.labelSelector"), wanted),
             Evidence::new(format!("Node/{}", node.name()), format!("metadata.labels[{}]", term.key), value),
@@ -519,6 +522,21 @@ mod tests {
         let spec = rule("podAntiAffinity", json!({"matchLabels": {"app": "ds"}}), "zone", json!({}));
         let snapshot = world(spec, &NODES, &["default/ds-1 app=ds n1"]);
         assert_eq!(verdicts(&snapshot, "InterPodAffinity"), ["+", ANTI_AFFINITY, "+"]);
+    }
+
+    #[test]
+    fn whom_the_pod_has_to_be_near_is_not_known_where_pods_were_not_saved() {
+        use crate::model::snapshot::Gap;
+        let spec = rule("podAffinity", json!({"matchLabels": {"app": "web"}}), "zone", json!({}));
+        // In files: generation, and the pods that the status counts. Nothing was listed.
+        for (from_files, generation, counted, want) in [(true, 1, 0, AFFINITY), (true, 1, 1, "?"), (true, 0, 0, "?"), (false, 1, 0, "?")] {
+            let mut snapshot = world(spec.clone(), &["n1 zone=a"], &[]);
+            let gap = Gap { verb: "list".into(), resource: "pods".into(), namespace: None, reason: String::new() };
+            (snapshot.from_files, snapshot.objects.pods.gap) = (from_files, Some(gap));
+            let ds = &mut snapshot.objects.daemon_sets.items[0];
+            (ds.metadata.generation, ds.status.current_number_scheduled) = (generation, counted);
+            assert_eq!(verdicts(&snapshot, "InterPodAffinity"), [want], "{from_files} {generation} {counted}");
+        }
     }
 
     #[test]

@@ -205,19 +205,29 @@ impl<'a> Claims<'a> {
     }
 
     /// Bound claims. Upstream stops at the first that fails; the others are told of, too, as long
-    /// as they fail for the same reason.
+    /// as they fail for the same reason and can be judged.
     fn check_bound(&self, storage: &Storage, node: &Node) -> Result<Vec<Obstacle>, Verdict> {
         let mut obstacles: Vec<Obstacle> = Vec::new();
         for claim in &self.bound {
             let name = claim.spec.volume_name.as_str();
-            let Some(volume) = storage.volume(name).map_err(Verdict::Unknown)? else {
+            let failed = !obstacles.is_empty();
+            let found = match storage.volume(name).map_err(Verdict::Unknown) {
+                Ok(Some(volume)) => on_node(storage, volume, node).map(Some),
+                Ok(None) => Ok(None),
+                Err(unknown) => Err(unknown),
+            };
+            // Upstream is not there any more to meet with this one's error.
+            let found = match found {
+                Err(_) if failed => continue,
+                found => found?,
+            };
+            let Some(volume) = found else {
                 let message = format!("claim {} is bound to volume {name}, which does not exist", claim.metadata.full_name());
                 let mut finding = claim_finding(claim, ClaimProblem::Lost, message);
                 finding.detail = format!("{} {name}", claim.metadata.full_name());
                 obstacles.push(Obstacle { reason: VOLUME_GONE, finding });
                 continue;
             };
-            let volume = on_node(storage, volume, node)?;
             if !volume.reaches(node) {
                 obstacles.push(Obstacle { reason: NODE_CONFLICT, finding: unreachable(claim, &volume, node) });
             }

@@ -89,7 +89,7 @@ pub fn causes(subject: &Subject, info: Option<&NodeInfo>, pod: &Pod) -> Vec<Caus
     if pod.is_terminal() {
         return first(&view, ENDED);
     }
-    if pod.is_ready() {
+    if pod.is_ready() && !info.is_some_and(|i| i.node.is_silent()) {
         return min_ready_seconds::causes(&view);
     }
     found.extend(node_not_ready::causes(&view));

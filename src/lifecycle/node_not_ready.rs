@@ -23,7 +23,8 @@ written by the kubelet itself, which works and says what it lacks (container run
 Unless it tolerates node.kubernetes.io/unreachable:NoSchedule or not-ready:NoSchedule, the DaemonSet wants no pod there meanwhile.
 
 ## How it is recognised
-The Ready condition of the Node is not True. The Lease kube-node-lease/NODE tells when the kubelet last reported.
+The Ready condition of the Node is not True. A pod that says Ready counts as unhealthy where it is Unknown (the counters of the status go on
+counting it until the node controller has marked it), and as healthy where it is False: that kubelet still reports. The Lease kube-node-lease/NODE tells when the kubelet last reported.
 
 ## How to check by hand
     kubectl get node NODE -o jsonpath='{.status.conditions[?(@.type==\"Ready\")]}'
@@ -44,10 +45,12 @@ pub fn causes(view: &View) -> Vec<Cause> {
     let for_long = ready.last_transition_time.map_or(String::new(), |t| format!(" for {}", Age(view.since(t))));
     let lease = view.subject.snapshot.leases.iter().find(|l| l.metadata.namespace == "kube-node-lease" && l.metadata.name == name);
     let renewed = lease.and_then(|l| l.spec.renew_time);
-    let message = if ready.status == "Unknown" {
+    let pod_is_ready = node.is_silent() && view.pod.is_ready() && !view.pod.is_terminating();
+    let last_word = if pod_is_ready { "; that the pod is ready is its last word" } else { "" };
+    let message = if node.is_silent() {
         let heard = renewed.map_or(String::new(), |t| format!(", last heard of {} ago", Age(view.since(t))));
         let never = if ready.reason == "NodeStatusNeverUpdated" { " never reported" } else { " does not report" };
-        format!("the node has not been ready{for_long}: its kubelet{never}{heard}")
+        format!("the node has not been ready{for_long}: its kubelet{never}{heard}{last_word}")
     } else {
         format!("the node has not been ready{for_long}: its kubelet says {}", said(&ready.message, &ready.reason))
     };
@@ -56,6 +59,9 @@ pub fn causes(view: &View) -> Vec<Cause> {
         .evidence(&object, "status.conditions[Ready].status", ready.status.as_str())
         .evidence(&object, "status.conditions[Ready].reason", ready.reason.as_str())
         .evidence(&object, "status.conditions[Ready].message", super::shortened(&ready.message));
+    if pod_is_ready {
+        cause = cause.evidence(view.object(), "status.conditions[Ready].status", "True");
+    }
     if let Some(t) = renewed {
         cause = cause.evidence(format!("Lease/kube-node-lease/{name}"), "spec.renewTime", t.to_string());
     }
@@ -89,6 +95,31 @@ mod tests {
             ("False", &unready, vec!["NodeNotReady", "NotReady not ready, and no probe says why"]),
         ] {
             assert_eq!(names(&causes(node(ready), pod(status.clone()), vec![])), want, "{ready}");
+        }
+    }
+
+    #[test]
+    fn ready_is_an_old_word_of_a_silent_kubelet() {
+        use crate::diagnose::{Options, diagnose};
+        use crate::model::snapshot::Snapshot;
+        use crate::report::State;
+        for (ready, state, want) in
+            [("Unknown", State::Unhealthy, vec!["NodeNotReady"]), ("False", State::Healthy, vec![]), ("True", State::Healthy, vec![])]
+        {
+            let mut snapshot = Snapshot::default();
+            let condition = json!([{"type": "Ready", "status": ready}]);
+            let node = json!({"metadata": {"name": "n"}, "status": {"conditions": condition}});
+            snapshot.objects.nodes.items.push(serde_json::from_value(node).unwrap());
+            let owner = json!([{"kind": "DaemonSet", "name": "ds", "uid": "u", "controller": true}]);
+            let pod = json!({"metadata": {"name": "p", "namespace": "ns", "ownerReferences": owner}, "spec": {"nodeName": "n"},
+                "status": {"phase": "Running", "startTime": "2026-11-30T11:00:00Z", "conditions": [{"type": "Ready", "status": "True"}]}});
+            snapshot.objects.pods.items.push(serde_json::from_value(pod).unwrap());
+            let ds = serde_json::from_value(json!({"metadata": {"name": "ds", "namespace": "ns", "uid": "u"}})).unwrap();
+            let report = diagnose(&snapshot, &ds, &Options::default());
+            let (node, recount) = (&report.nodes[0], &report.daemon_set.recount);
+            assert_eq!((node.state, names(&node.causes)), (state, want.iter().map(|c| c.to_string()).collect()), "{ready}");
+            assert_eq!(recount.number_ready, 1, "the controller counts the pod");
+            assert_eq!(node.causes.iter().any(|c| c.message.ends_with("its last word")), ready == "Unknown");
         }
     }
 

@@ -11,6 +11,7 @@ use crate::cause::{Evidence, Remedy};
 use crate::diagnose::Subject;
 use crate::report::NodeReport;
 
+mod owner;
 mod rollout;
 mod template;
 
@@ -74,10 +75,11 @@ impl Found {
 }
 
 /// The codes that ask for nothing.
-const KNOWLEDGE: [&str; 2] = ["cost", "hash-collisions"];
+const KNOWLEDGE: [&str; 3] = ["cost", "hash-collisions", "kept-by-another"];
 
 /// The rules, by code.
 pub static RULES: &[Rule] = &[
+    rule("autoscaled", "No autoscaler can scale a DaemonSet: its nodes decide how many pods there are", &[], owner::autoscaled),
     rule(
         "container-restart-policy",
         "Leave the restart policy of containers alone: a pod of a DaemonSet is meant to run on",
@@ -93,6 +95,22 @@ pub static RULES: &[Rule] = &[
     ),
     rule("foreign-pods", "Let no other controller's pods match the selector", &["SelectorOverlap", "NodePorts"], rollout::foreign_pods),
     rule("hash-collisions", "Two templates of the DaemonSet had the same hash", &[], rollout::hash_collisions),
+    // Where changing the DaemonSet is the way out.
+    rule(
+        "kept-by-another",
+        "Change the DaemonSet where it is kept (Helm, Argo CD, Flux, an operator), or the change is taken back",
+        &[
+            "TaintToleration",
+            "NodeAffinity",
+            "NodePorts",
+            "NodeResourcesFit",
+            "ImagePull",
+            "RolloutBudget",
+            "RolloutSurgeBlocked",
+            "OldRevision",
+        ],
+        owner::kept_by_another,
+    ),
     rule(
         "legacy-master-toleration",
         "Tolerate node-role.kubernetes.io/control-plane, not only the former master taint",
@@ -128,6 +146,12 @@ pub static RULES: &[Rule] = &[
         "With maxSurge the new pod would not fit beside the old one",
         &["RolloutSurgeBlocked", "NodePorts", "NodeResourcesFit"],
         rollout::surge_blocked,
+    ),
+    rule(
+        "template-goes-back-and-forth",
+        "The template has returned to earlier states several times: two parties may be changing it against each other",
+        &["OldRevision", "RolloutBudget", "StatusStale"],
+        owner::template_goes_back_and_forth,
     ),
     rule(
         "tolerates-everything",

@@ -1,5 +1,5 @@
 //! Affinity, tolerations and spread constraints. Upstream: `k8s.io/api/core/v1` (v0.37.2).
-//! Only the required terms are held: preferences never keep a pod off a node.
+//! Preferences never keep a pod off a node; those between pods are held because a pod may be refused for them.
 
 use super::object::LabelSelector;
 use super::wire::wire;
@@ -40,6 +40,13 @@ wire! {
     pub struct PodAffinity {
         #[serde(rename = "requiredDuringSchedulingIgnoredDuringExecution")]
         pub required: Vec<PodAffinityTerm> = [message, repeated] 1,
+        #[serde(rename = "preferredDuringSchedulingIgnoredDuringExecution")]
+        pub preferred: Vec<WeightedPodAffinityTerm> = [message, repeated] 2,
+    }
+
+    /// `WeightedPodAffinityTerm`, without the weight.
+    pub struct WeightedPodAffinityTerm {
+        pub pod_affinity_term: PodAffinityTerm = [message, required] 2,
     }
 
     /// `PodAffinityTerm`.

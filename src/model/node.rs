@@ -78,6 +78,11 @@ impl Node {
         self.status.conditions.iter().find(|c| c.r#type == r#type)
     }
 
+    /// True if the node controller has written that the kubelet fell silent: what its pods' status says is old.
+    pub fn is_silent(&self) -> bool {
+        self.condition("Ready").is_some_and(|c| c.status == "Unknown")
+    }
+
     /// True if the Ready condition is True.
     pub fn is_ready(&self) -> bool {
         self.condition("Ready").is_some_and(|c| c.status == "True")

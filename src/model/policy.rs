@@ -1,6 +1,6 @@
 //! What admission and preemption consult: classes, limits, quotas, budgets, webhooks, accounts.
 //! Upstream: `k8s.io/api` `core/v1`, `scheduling/v1`, `node/v1`, `policy/v1`,
-//! `admissionregistration/v1`, `discovery/v1`, `coordination/v1` (v0.37.2).
+//! `admissionregistration/v1`, `discovery/v1`, `coordination/v1`, `autoscaling/v1` (v0.37.2).
 
 use super::affinity::Toleration;
 use super::int_or_string::IntOrString;
@@ -52,6 +52,23 @@ wire! {
     pub struct RuntimeClassScheduling {
         pub node_selector: Labels = [btree_map = "string, string"] 1,
         pub tolerations: Vec<Toleration> = [message, repeated] 2,
+    }
+
+    /// `HorizontalPodAutoscaler`.
+    pub struct HorizontalPodAutoscaler {
+        pub metadata: ObjectMeta = [message, required] 1,
+        pub spec: HorizontalPodAutoscalerSpec = [message, required] 2,
+    }
+
+    /// `HorizontalPodAutoscalerSpec`: what it scales; the same in every version.
+    pub struct HorizontalPodAutoscalerSpec {
+        pub scale_target_ref: CrossVersionObjectReference = [message, required] 1,
+    }
+
+    /// `CrossVersionObjectReference`.
+    pub struct CrossVersionObjectReference {
+        pub kind: String = [string] 1,
+        pub name: String = [string] 2,
     }
 
     /// `LimitRange`.
@@ -160,6 +177,7 @@ wire! {
         pub failure_policy: Option<String> = [string, optional] 4,
         pub namespace_selector: Option<LabelSelector> = [message, optional] 5,
         pub object_selector: Option<LabelSelector> = [message, optional] 10,
+        pub match_conditions: Vec<MatchCondition> = [message, repeated] 11,
     }
 
     /// `MutatingWebhook`.
@@ -170,6 +188,12 @@ wire! {
         pub failure_policy: Option<String> = [string, optional] 4,
         pub namespace_selector: Option<LabelSelector> = [message, optional] 5,
         pub object_selector: Option<LabelSelector> = [message, optional] 11,
+        pub match_conditions: Vec<MatchCondition> = [message, repeated] 12,
+    }
+
+    /// `MatchCondition`, without its expression: it is CEL.
+    pub struct MatchCondition {
+        pub name: String = [string] 1,
     }
 
     /// `WebhookClientConfig`.
@@ -187,7 +211,9 @@ wire! {
     /// `Rule`.
     pub struct Rule {
         pub api_groups: Vec<String> = [string, repeated] 1,
+        pub api_versions: Vec<String> = [string, repeated] 2,
         pub resources: Vec<String> = [string, repeated] 3,
+        pub scope: Option<String> = [string, optional] 4,
     }
 
     /// `Service`.
@@ -231,6 +257,7 @@ objects!(
     ServiceAccount,
     PriorityClass,
     RuntimeClass,
+    HorizontalPodAutoscaler,
     LimitRange,
     ResourceQuota,
     PodDisruptionBudget,

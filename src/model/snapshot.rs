@@ -144,6 +144,7 @@ kinds! {
     mutating_webhooks: MutatingWebhookConfiguration, "mutatingwebhookconfigurations.admissionregistration.k8s.io";
     services: Service, "services";
     endpoint_slices: EndpointSlice, "endpointslices.discovery.k8s.io";
+    horizontal_pod_autoscalers: HorizontalPodAutoscaler, "horizontalpodautoscalers.autoscaling";
 }
 
 /// A cluster as it was read.
@@ -196,6 +197,14 @@ impl Snapshot {
     /// True if every pod of the cluster is known.
     pub fn knows_all_pods(&self) -> bool {
         self.pods.is_complete() && self.pods_known_on.is_none()
+    }
+
+    /// True for files that hold no pod, and whose DaemonSets all count none: that there are none to be near is
+    /// then what they say, though nobody listed them.
+    pub fn tells_of_no_pods(&self) -> bool {
+        let counts_none =
+            |d: &DaemonSet| d.metadata.generation > 0 && d.status.current_number_scheduled == 0 && d.status.number_misscheduled == 0;
+        self.from_files && self.pods.is_empty() && self.daemon_sets.iter().all(counts_none)
     }
 
     /// Everything that could not be read.

@@ -85,6 +85,8 @@ pub struct Features {
     /// The scheduler forgets that a namespaceSelector was resolved, so one that an empty set of
     /// labels meets (NotIn, DoesNotExist) selects every namespace. A bug of 1.34 to 1.36.
     pub namespace_selector_kept: bool,
+    /// `MatchLabelKeysInPodTopologySpreadSelectorMerge`: creation merges the keys of spread constraints into their selectors.
+    pub spread_keys_merged: bool,
     /// The scheduler heeds the nomination of a pod that is held back before its queue.
     pub gated_nominations: bool,
     /// The NodeName plugin answers in PreFilter, with the text of a pre-filtered node.
@@ -114,6 +116,7 @@ impl ServerVersion {
             volume_limit_scaling: from(37),
             exact_overhead: from(37),
             namespace_selector_kept: from(34) && !from(37),
+            spread_keys_merged: from(34),
             gated_nominations: from(37),
             node_name_prefilters: from(37),
         }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::cause::command::command;
-use crate::cause::{Cause, Effect, Fact, Remedy, RemedyKind, Stage};
+use crate::cause::{Cause, Effect, Fact, Remedy, RemedyKind, Severity, Stage};
 use crate::diagnose::Subject;
 use crate::report::{NodeReport, State};
 
@@ -80,9 +80,13 @@ fn pooled(nodes: &[NodeReport], groups: BTreeMap<(&'static str, String), Vec<Pla
     whole
 }
 
-/// True for a cause that a change here can take away.
+/// True for a cause that a change here can take away; what the scheduler is about to settle needs none.
 fn is_tried(cause: &Cause) -> bool {
-    matches!(cause.stage, Stage::Controller | Stage::Scheduling) || matches!(cause.fact, Fact::Quota { .. })
+    match cause.stage {
+        Stage::Controller => true,
+        Stage::Scheduling => cause.severity > Severity::Info,
+        _ => matches!(cause.fact, Fact::Quota { .. }),
+    }
 }
 
 /// True for a node that a change could give a pod.

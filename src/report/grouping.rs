@@ -18,7 +18,7 @@ pub struct Group<'a> {
     pub severity: Severity,
     /// The nodes, by name; none for a cause of the DaemonSet as a whole.
     pub nodes: Vec<&'a NodeReport>,
-    /// What they have in common, in the report's order.
+    /// What they have in common, worst first, else in the report's order.
     pub causes: Vec<Shared<'a>>,
 }
 
@@ -118,7 +118,9 @@ fn of_workload(cause: &Cause) -> Group<'_> {
 
 fn of_nodes(state: State, nodes: Vec<&NodeReport>) -> Group<'_> {
     let places = nodes.iter().map(|n| n.causes.len()).max().unwrap_or(0);
-    let causes: Vec<Shared> = (0..places).filter_map(|place| shared(place, &nodes)).collect();
+    let mut causes: Vec<Shared> = (0..places).filter_map(|place| shared(place, &nodes)).collect();
+    // The worst is why; what is only said beside it comes after.
+    causes.sort_by_key(|c| std::cmp::Reverse(c.severity));
     let severity = causes.iter().map(|c| c.severity).max().unwrap_or(match state {
         State::Healthy | State::Excluded | State::Outdated => Severity::Info,
         State::Unknown | State::Terminating => Severity::Warning,

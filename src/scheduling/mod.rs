@@ -3,12 +3,13 @@
 pub mod nominated_pod;
 pub mod preemption;
 pub mod preemption_pending;
+mod rewritten;
 pub mod scheduler_name;
 pub mod scheduler_refuses;
 pub mod scheduler_silent;
 pub mod scheduling_gates;
 
-use crate::cause::{Cause, Entry};
+use crate::cause::{Cause, Entry, Severity};
 use crate::diagnose::{Subject, filter_causes};
 use crate::filter::{Filter, PLUGINS};
 use crate::model::node_info::NodeInfo;
@@ -37,18 +38,30 @@ pub fn causes(subject: &Subject, info: &NodeInfo, pod: &Pod) -> (Vec<Cause>, Opt
     let silent = scheduled.is_none() && !has_spoken(subject, pod);
     let foreign = !matches!(pod.spec.scheduler_name.as_str(), "" | scheduler_name::DEFAULT);
     if foreign && silent {
-        return (vec![scheduler_name::cause(subject, pod)], None);
+        let mut cause = scheduler_name::cause(subject, pod);
+        cause.evidence.extend(rewritten::evidence(subject, pod));
+        return (vec![cause], None);
     }
     let cycle = subject.live_cycle(pod);
     let filters: Vec<Filter> = PLUGINS.iter().map(|p| (p.prefilter)(&cycle)).collect();
     let (mut causes, unknown) = filter_causes(&filters, info);
     let run = DryRun::new(&cycle, &filters, info);
+    let victims = run.waiting_for();
+    if !victims.is_empty() {
+        // What the preempted pods hold is on its way to this pod: that is why it waits, the shortage only how it shows.
+        let rest = info.without(&subject.features, |p| victims.iter().any(|v| std::ptr::eq(*v, p)));
+        let (lasting, _) = filter_causes(&filters, &rest);
+        for cause in causes.iter_mut().filter(|c| !lasting.iter().any(|l| l.order() == c.order())) {
+            cause.severity = Severity::Info;
+            cause.message.push_str("; until the preempted pods have ended");
+        }
+    }
     if causes.is_empty()
         && let Some(refusal) = run.refusal().filter(|r| r.for_nominated && !r.unknown)
     {
         causes.extend(run.nominated().iter().map(|nominated| nominated_pod::cause(info.node.name(), nominated, &refusal)));
     }
-    causes.extend(run.waiting_for().into_iter().map(|victim| preemption_pending::cause(pod, victim)));
+    causes.extend(victims.into_iter().map(|victim| preemption_pending::cause(pod, victim)));
     if let Some(scheduled) = scheduled.filter(|c| !c.message.is_empty()) {
         let object = format!("Pod/{}", pod.full_name());
         for cause in &mut causes {
@@ -63,6 +76,8 @@ pub fn causes(subject: &Subject, info: &NodeInfo, pod: &Pod) -> (Vec<Cause>, Opt
             None => {}
         }
     }
+    let rewritten = rewritten::evidence(subject, pod);
+    causes.iter_mut().for_each(|c| c.evidence.extend(rewritten.iter().cloned()));
     (causes, run.outcome())
 }
 

@@ -306,6 +306,7 @@ mod tests {
     use crate::model::pod::Pod;
     use serde_json::json;
 
+    use crate::cause::{RemedyKind, Severity};
     use crate::filter::world::{report, world};
     use crate::model::snapshot::Snapshot;
     use crate::model::version::ServerVersion;
@@ -383,6 +384,13 @@ mod tests {
         let condition = json!({"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"});
         victim.status.conditions = vec![serde_json::from_value(condition).unwrap()];
         assert_eq!(causes(&snapshot), ["NodeResourcesFit cpu", "PreemptionPending default/a"]);
+        let severities = |s: &Snapshot| report(s).nodes[0].causes.iter().map(|c| c.severity).collect::<Vec<_>>();
+        assert_eq!(severities(&snapshot), [Severity::Info, Severity::Error], "the shortage goes with the victim");
+        assert!(report(&snapshot).nodes[0].causes[0].remedies.iter().all(|r| r.kind == RemedyKind::Inspect));
+        // What the victim does not take away stays a cause of its own.
+        let waiting = snapshot.objects.pods.items.iter_mut().find(|p| p.metadata.name == "ds-1").unwrap();
+        waiting.spec.containers[0].resources.requests.insert("cpu".into(), "3".parse().unwrap());
+        assert_eq!(severities(&snapshot), [Severity::Error, Severity::Error]);
         assert!(!preemption(&snapshot).unwrap().possible);
     }
 

@@ -15,7 +15,8 @@ pub static ENTRY: Entry = Entry {
 ## What it means
 The node had no room, so the scheduler evicted pods of lower priority for this pod and nominated it to the node. Until the evicted pods
 are gone (their grace period, a preStop hook, a finalizer, a dead kubelet) what they request counts in full, so the pod stays Pending.
-It is no lasting shortage: the pod goes to the node as soon as they have ended.
+It is no lasting shortage: the pod goes to the node as soon as they have ended. So this is the cause; what a filter refuses meanwhile for
+want of what the evicted pods still hold is told beside it as information, and nothing is proposed against that.
 
 ## How it is recognised
 The pod's `status.nominatedNodeName` is the node, and a pod of lower priority there is being deleted with condition `DisruptionTarget`,

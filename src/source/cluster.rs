@@ -71,6 +71,8 @@ pub struct Request {
     pub now: Option<Time>,
     /// The version whose rules apply, instead of the server's.
     pub server_version: Option<String>,
+    /// Advice on the DaemonSets is what is asked for: what only that needs is read, too.
+    pub advice: bool,
     /// What is to be judged without being there; then a DaemonSet of that name need not be there.
     pub proposed: Proposed,
 }
@@ -243,6 +245,9 @@ impl Reader<'_> {
         for _ in 0..ROUNDS {
             let chosen = self.chosen(&snapshot, &targets);
             let mut needs = plan(&snapshot, &chosen, &request.nodes, &mut settled);
+            if request.advice {
+                needs.groups.insert(Group::Autoscalers);
+            }
             match &request.proposed {
                 Proposed::Nothing => {}
                 Proposed::DaemonSets(proposed) => needs.extend(plan_for_all(&snapshot, proposed.iter())),
@@ -585,10 +590,17 @@ impl Reader<'_> {
                 },
             )
         };
+        let autoscalers = async {
+            if !wants(Group::Autoscalers) {
+                return Listed::default();
+            }
+            self.list_each("horizontalpodautoscalers.autoscaling", namespaces).await
+        };
         let all_namespaces =
             async { if wants(Group::Namespaces) { self.list("namespaces", None, Ask::default()).await } else { Listed::default() } };
-        let ((), (), webhooks, services, volumes, devices, namespaces) =
-            join!(policy, budgets, webhooks, services, volumes, devices, all_namespaces);
+        let ((), (), webhooks, services, volumes, devices, autoscalers, namespaces) =
+            join!(policy, budgets, webhooks, services, volumes, devices, autoscalers, all_namespaces);
+        o.horizontal_pod_autoscalers = autoscalers;
         (o.validating_webhooks, o.mutating_webhooks) = webhooks;
         (o.services, o.endpoint_slices) = services;
         (
@@ -619,6 +631,7 @@ fn put(snapshot: &mut Snapshot, groups: &BTreeSet<Group>, further: Objects) {
     take!(Creation: service_accounts, priority_classes, runtime_classes, limit_ranges, resource_quotas);
     take!(Preemption: pod_disruption_budgets);
     take!(Webhooks: validating_webhooks, mutating_webhooks);
+    take!(Autoscalers: horizontal_pod_autoscalers);
     take!(WebhookServices: services, endpoint_slices);
     take!(Volumes: persistent_volume_claims, persistent_volumes, storage_classes, csi_nodes, csi_drivers, csi_storage_capacities, volume_attachments);
     take!(Devices: resource_claims, resource_claim_templates, device_classes, resource_slices, device_taint_rules);

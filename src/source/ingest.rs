@@ -91,6 +91,7 @@ impl Kind {
             "scheduling.k8s.io" => "scheduling.k8s.io/v1",
             "node.k8s.io" => "node.k8s.io/v1",
             "policy" => "policy/v1",
+            "autoscaling" => "autoscaling/v1",
             "storage.k8s.io" => "storage.k8s.io/v1",
             "resource.k8s.io" => "resource.k8s.io/v1",
             "coordination.k8s.io" => "coordination.k8s.io/v1",
@@ -189,7 +190,9 @@ impl Ingested for Pod {
 }
 
 impl Ingested for DaemonSet {
-    const ANNOTATIONS: &'static [&'static str] = &["deprecated.daemonset.template.generation"];
+    // The last two say who keeps the DaemonSet as it is.
+    const ANNOTATIONS: &'static [&'static str] =
+        &["deprecated.daemonset.template.generation", "meta.helm.sh/release-name", "argocd.argoproj.io/tracking-id"];
 
     fn moments(&self, see: &mut dyn FnMut(Time)) {
         self.metadata.creation_timestamp.into_iter().for_each(&mut *see);
@@ -316,6 +319,7 @@ as_they_are!(
     DeviceTaintRule,
     Service,
     EndpointSlice,
+    HorizontalPodAutoscaler,
 );
 
 /// Refuses what a suggested command would take for a flag; no API server has such a name.

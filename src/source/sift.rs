@@ -361,8 +361,8 @@ mod tests {
                 "overhead": {"cpu": "10m"},
                 "affinity": {
                     "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]}]}},
-                    "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone"}]},
-                    "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "host"}]}},
+                    "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone"}], "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": {"topologyKey": "rack"}}]},
+                    "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "host"}], "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": {"topologyKey": "rack"}}]}},
                 "volumes": [{"name": "kube-api-access-x", "projected": {}}, {"name": "c", "configMap": {"name": "m"}}, {"name": "p", "persistentVolumeClaim": {"claimName": "q"}}],
                 "initContainers": [{"name": "i", "restartPolicy": "Always", "resources": {"limits": {"memory": "1Gi"}}}],
                 "containers": [{"name": "c", "image": "i:1", "env": [{"name": "E"}], "resources": {"requests": {"cpu": "100m"}, "limits": {"cpu": "1", "memory": "2Gi"}},
@@ -404,6 +404,11 @@ mod tests {
             ("no volumes", &|p| p["spec"]["volumes"] = json!([])),
             ("a volume without source", &|p| p["spec"]["volumes"] = json!([{"name": "v"}])),
             ("no affinity", &|p| p["spec"]["affinity"] = json!(null)),
+            ("only preferences", &|p| {
+                for (_, rule) in p["spec"]["affinity"].as_object_mut().unwrap() {
+                    rule.as_object_mut().unwrap().remove("requiredDuringSchedulingIgnoredDuringExecution");
+                }
+            }),
             ("only its node", &|p| {
                 p["spec"]["affinity"].as_object_mut().unwrap().retain(|k, _| k == "nodeAffinity");
             }),

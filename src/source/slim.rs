@@ -185,6 +185,7 @@ pub(super) fn settle(pod: &mut Pod) {
 pub(super) fn settle_spec(spec: &mut PodSpec) {
     if let Some(affinity) = &mut spec.affinity {
         affinity.node_affinity = None;
+        affinity.pod_affinity.iter_mut().chain(&mut affinity.pod_anti_affinity).for_each(|a| a.preferred = Vec::new());
         if *affinity == Default::default() {
             spec.affinity = None;
         }
@@ -240,6 +241,9 @@ fn reduce_spec(spec: &mut PodSpec, bound: bool, named: bool) {
         volumes: whole.volumes.into_iter().filter_map(reduce_volume).collect(),
         affinity: whole.affinity.and_then(|mut affinity| {
             affinity.pod_affinity = None;
+            // Preferences repel nobody.
+            affinity.pod_anti_affinity = affinity.pod_anti_affinity.take().filter(|a| !a.required.is_empty());
+            affinity.pod_anti_affinity.iter_mut().for_each(|a| a.preferred = Vec::new());
             if bound {
                 affinity.node_affinity = None;
             }

@@ -662,6 +662,9 @@ func (g *gen) requests(theme string) m {
 
 func (g *gen) container(name, theme string) m {
 	c := m{"name": name, "image": "registry.example/agent:1"}
+	if g.p(1) && g.p(50) {
+		c["image"] = pick(g, " registry.example/agent:1", "registry.example/agent:1 ", "registry.example/agent:1\n")
+	}
 	if r := g.requests(theme); len(r) > 0 {
 		c["resources"] = r
 	}
@@ -786,7 +789,11 @@ func (g *gen) affinityTerm(templateLabels bool) m {
 	if templateLabels && t["labelSelector"] != nil && g.p(12) {
 		g.tag("matchLabelKeys")
 		key := pick(g, "version", "controller-revision-hash", "tier")
-		t[pick(g, "matchLabelKeys", "matchLabelKeys", "mismatchLabelKeys")] = l{key}
+		keys := l{key}
+		if g.p(8) {
+			keys = append(keys, pick(g, "version", "controller-revision-hash", "app", key, key))
+		}
+		t[pick(g, "matchLabelKeys", "matchLabelKeys", "mismatchLabelKeys")] = keys
 	}
 	return t
 }
@@ -1318,7 +1325,11 @@ func (g *gen) spread(spec m) {
 			c["nodeTaintsPolicy"] = pick(g, "Honor", "Ignore")
 		}
 		if c["labelSelector"] != nil && g.p(15) {
-			c["matchLabelKeys"] = l{pick(g, "version", "controller-revision-hash", "tier")}
+			keys := l{pick(g, "version", "controller-revision-hash", "tier")}
+			if g.p(8) {
+				keys = append(keys, pick(g, "version", "controller-revision-hash", "app", keys[0].(string)))
+			}
+			c["matchLabelKeys"] = keys
 			g.tag("matchLabelKeys")
 		}
 		cs = append(cs, c)

@@ -304,5 +304,34 @@ func admissionProbes(add func(string, ...any)) {
 	add("class-scheduling-same", ds(spec("far", "runtimeClassName"), spec(m{"pool": "gpu"}, "nodeSelector")), scheduling, nodes)
 	add("class-missing", ds(spec("gone", "runtimeClassName")), node("n1"))
 	add("users-on-host-network", ds(spec(true, "hostNetwork"), spec(false, "hostUsers")), node("n1"), node("n2", set(l{"UserNamespacesHostNetworkSupport"}, "status", "declaredFeatures")))
+	// A key that is merged into a selector may not be there already; the template alone is valid.
+	keys := func(kind, list string, of ...any) mod {
+		labels := set("v2", "spec", "template", "metadata", "labels", "version")
+		t := term(host, m{"app": "d"}, set(l(of), list))
+		return func(o m) {
+			labels(o)
+			switch kind {
+			case "spread":
+				spec(l{m{"maxSkew": 1, "topologyKey": host, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": t["labelSelector"], "matchLabelKeys": l(of)}}, "topologySpreadConstraints")(o)
+			case "required":
+				spec(l{t}, "affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution")(o)
+			default:
+				spec(l{m{"weight": 1, "podAffinityTerm": t}}, "affinity", "podAffinity", "preferredDuringSchedulingIgnoredDuringExecution")(o)
+			}
+		}
+	}
+	for _, kind := range []string{"required", "preferred", "spread"} {
+		add("keys-in-selector-"+kind, ds(keys(kind, "matchLabelKeys", "app")), node("n1"))
+		add("keys-twice-"+kind, ds(keys(kind, "matchLabelKeys", "version", "version")), node("n1"))
+		add("keys-twice-that-the-pod-lacks-"+kind, ds(keys(kind, "matchLabelKeys", "nokey", "nokey")), node("n1"))
+		add("keys-of-the-revision-"+kind, ds(keys(kind, "matchLabelKeys", "controller-revision-hash")), node("n1"))
+	}
+	for _, kind := range []string{"required", "preferred"} {
+		add("mismatch-keys-in-selector-"+kind, ds(keys(kind, "mismatchLabelKeys", "app")), node("n1"))
+		add("mismatch-keys-twice-"+kind, ds(keys(kind, "mismatchLabelKeys", "version", "version")), node("n1"))
+	}
+	add("image-with-blanks", ds(spec(" i", "containers", 0, "image")), node("n1"))
+	add("image-with-line-end", ds(spec(l{m{"name": "n", "image": "i\n"}}, "initContainers")), node("n1"))
+	add("grace-period-negative", ds(spec(-1, "terminationGracePeriodSeconds")), node("n1"))
 	add("toleration-less", ds(spec(l{m{"key": "sla", "operator": "Lt", "value": "900", "effect": "NoSchedule"}}, "tolerations")), node("n1", set(l{m{"key": "sla", "value": "850", "effect": "NoSchedule"}}, "spec", "taints")), node("n2"))
 }

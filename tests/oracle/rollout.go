@@ -72,6 +72,9 @@ func rolloutCase(seed int64) (*RolloutCase, error) {
 	var names []string
 	for i := range 1 + g.Intn(9) {
 		n := &v1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}, ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%d", i)}}
+		if len(ds.Spec.Template.Spec.NodeSelector) > 0 && p(75) {
+			n.Labels = map[string]string{"pool": "agents"}
+		}
 		if p(15) {
 			effect := v1.TaintEffectNoSchedule
 			if p(30) {
@@ -85,11 +88,26 @@ func rolloutCase(seed int64) (*RolloutCase, error) {
 	if p(10) {
 		names = append(names, "gone")
 	}
-	// The two revisions are the controller's own: first it sees the old template, then the new one.
-	old := ds.DeepCopy()
-	old.Spec.Template.Spec.Containers[0].Image = "reg/agent:1"
+	// The revisions are the controller's own: it sees the older templates first, the newest one last. That may be one that was
+	// there before: a rollback.
+	of := func(image string, generation int64) *appsv1.DaemonSet {
+		d := ds.DeepCopy()
+		d.Spec.Template.Spec.Containers[0].Image = image
+		if d.Annotations != nil {
+			d.Annotations[appsv1.DeprecatedTemplateGeneration] = fmt.Sprint(generation)
+		}
+		return d
+	}
+	history := []*appsv1.DaemonSet{of("reg/agent:1", 1), ds}
+	switch g.Intn(6) {
+	case 0:
+		history = []*appsv1.DaemonSet{of("reg/agent:0", 0), of("reg/agent:1", 1), ds}
+	case 1:
+		ds.Spec.Template.Spec.Containers[0].Image = "reg/agent:0"
+		history = []*appsv1.DaemonSet{of("reg/agent:0", 0), of("reg/agent:1", 1), ds}
+	}
 	revisions := []*appsv1.ControllerRevision{}
-	for _, d := range []*appsv1.DaemonSet{old, ds} {
+	for _, d := range history {
 		at := &cluster{ds: d}
 		at.fill(revisions)
 		ans, err := runController(context.Background(), at)
@@ -97,10 +115,12 @@ func rolloutCase(seed int64) (*RolloutCase, error) {
 			return nil, err
 		}
 		ans.current.TypeMeta = metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ControllerRevision"}
+		// One that is current again has another number, not another name.
+		revisions = slices.DeleteFunc(revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == ans.current.Name })
 		revisions = append(revisions, ans.current.DeepCopy())
 	}
 	hash := func(r *appsv1.ControllerRevision) string { return r.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] }
-	c.Hash = hash(revisions[1])
+	c.Hash = hash(revisions[len(revisions)-1])
 	updated, well := g.Intn(101), 50+g.Intn(51)
 	for _, node := range names {
 		count := 1
@@ -113,11 +133,25 @@ func rolloutCase(seed int64) (*RolloutCase, error) {
 			count = 3
 		}
 		for i := range count {
-			h := hash(revisions[0])
+			h := hash(revisions[g.Intn(len(revisions)-1)])
 			if p(updated) || (i == 1 && p(80)) {
 				h = c.Hash
 			}
-			cl.pods = append(cl.pods, rolloutPod(g, ds, fmt.Sprintf("agent-%s-%d", node, i), node, h, p(well)))
+			pod := rolloutPod(g, ds, fmt.Sprintf("agent-%s-%d", node, i), node, h, p(well))
+			switch {
+			case p(4):
+				pod.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] = "pruned" // its revision is gone
+			case p(3):
+				delete(pod.Labels, appsv1.DefaultDaemonSetUniqueLabelKey)
+			}
+			if ds.Annotations != nil && p(70) {
+				pod.Labels["pod-template-generation"] = fmt.Sprint(1 + g.Intn(2))
+			}
+			if p(5) {
+				// Matching labels are not enough where another controller has the pod.
+				pod.OwnerReferences[0].UID, pod.OwnerReferences[0].Name = "another", "another"
+			}
+			cl.pods = append(cl.pods, pod)
 		}
 	}
 	cl.fill(revisions)
@@ -212,6 +246,16 @@ func rolloutDaemonSet(g *rand.Rand) *appsv1.DaemonSet {
 	if g.Intn(3) == 0 {
 		ds.Spec.MinReadySeconds = 30
 	}
+	switch g.Intn(12) {
+	case 0:
+		ds.Spec.Template.Spec.NodeSelector = map[string]string{"pool": "agents"}
+	case 1:
+		ds.Spec.Template.Spec.NodeName = "n0"
+	case 2:
+		ds.Spec.Template.Spec.Tolerations = []v1.Toleration{{Key: "dedicated", Operator: v1.TolerationOpExists}}
+	case 3:
+		ds.Annotations = map[string]string{appsv1.DeprecatedTemplateGeneration: "2"}
+	}
 	return ds
 }
 
@@ -244,6 +288,12 @@ func rolloutPod(g *rand.Rand, ds *appsv1.DaemonSet, name, node, hash string, wel
 				{Key: "metadata.name", Operator: v1.NodeSelectorOpIn, Values: []string{node}}}}}}}}
 	case roll < 18 && !well:
 		pod.Status.Phase, pod.Status.Reason = v1.PodFailed, "Evicted"
+	case roll < 20 && !well:
+		pod.Status.Phase = v1.PodSucceeded
+	case roll < 23 && well:
+		pod.Status.Conditions[0].LastTransitionTime = metav1.Time{}
+	case roll < 26:
+		pod.Status.Conditions = nil
 	}
 	return pod
 }

@@ -416,7 +416,7 @@ fn serve(
     kinds!(nodes pods daemon_sets controller_revisions events namespaces service_accounts priority_classes runtime_classes limit_ranges
         resource_quotas pod_disruption_budgets persistent_volume_claims persistent_volumes storage_classes csi_nodes csi_drivers
         csi_storage_capacities volume_attachments resource_claims resource_claim_templates device_classes resource_slices device_taint_rules leases
-        validating_webhooks mutating_webhooks services endpoint_slices);
+        validating_webhooks mutating_webhooks services endpoint_slices horizontal_pod_autoscalers);
     let Some(mut items) = found else { return refusal(404, protobuf) };
     items.retain(|i| there(i.json["metadata"]["name"].as_str().unwrap_or_default()));
     if is_newer {

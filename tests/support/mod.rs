@@ -30,6 +30,7 @@ pub fn snapshot(objects: &[Value], version: &str) -> Snapshot {
             "DeviceClass" => device_classes, "ResourceSlice" => resource_slices, "Lease" => leases,
             "ValidatingWebhookConfiguration" => validating_webhooks, "MutatingWebhookConfiguration" => mutating_webhooks,
             "Service" => services, "EndpointSlice" => endpoint_slices, "DeviceTaintRule" => device_taint_rules,
+            "HorizontalPodAutoscaler" => horizontal_pod_autoscalers,
         );
     }
     s

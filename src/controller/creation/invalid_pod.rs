@@ -22,7 +22,8 @@ request, a webhook edited it), or a field may not be set on a pod.
 
 ## How it is recognised
 A FailedCreate event says `Pod ... is invalid` with the field and the reason. The common mistakes (a request above its limit, pod-level
-resources below those of the containers, a host port asked for twice) are found from the template, too.
+resources below those of the containers, a host port asked for twice, a label in both `labelSelector` and
+`matchLabelKeys`, blanks around an image's name) are found from the template, too.
 
 ## How to check by hand
     kubectl -n NAMESPACE describe ds NAME
@@ -69,6 +70,7 @@ pub fn foreseen(subject: &Subject) -> Vec<Cause> {
         found.push(("spec.nodeName".into(), "nodeName may not be set while there are scheduling gates".into()));
     }
     match_label_keys(subject, &mut found);
+    image_blanks(spec, &mut found);
     huge_pages_alone(spec, &mut found);
     toleration_operators(spec, subject.features.toleration_comparison, &mut found);
     found.into_iter().map(|(field, words)| cause(subject, &field, &words)).collect()
@@ -172,33 +174,110 @@ fn toleration_operators(spec: &PodSpec, comparison: bool, found: &mut Vec<(Strin
     }
 }
 
-/// A key may not stand in a term's selector and in its matchLabelKeys at once; upstream finds it
-/// where the pod has the label, which is then merged into the selector.
+/// Labels by which a term goes are merged into its selector where the pod has them. A key that is there already, or that is
+/// given twice, then stands in it twice: upstream refuses that, and finds it in the pod alone.
 fn match_label_keys(subject: &Subject, found: &mut Vec<(String, String)>) {
     let (spec, labels) = (&subject.fresh.spec, &subject.fresh.labels);
-    let both = |selector: Option<&LabelSelector>, keys: &[String]| {
+    let twice = |selector: Option<&LabelSelector>, keys: &[String]| {
         let selector = selector?;
-        let among = |k: &&String| selector.match_labels.contains_key(*k) || selector.match_expressions.iter().any(|e| e.key == **k);
-        keys.iter().filter(|k| labels.contains_key(*k)).find(among).cloned()
+        let there = |k: &String| selector.match_labels.contains_key(k) || selector.match_expressions.iter().any(|e| e.key == *k);
+        keys.iter().enumerate().filter(|(_, k)| labels.contains_key(*k)).find_map(|(i, key)| match () {
+            () if there(key) => Some(format!("label {key} stands in both matchLabelKeys and labelSelector")),
+            () if keys.iter().take(i).any(|k| k == key) => Some(format!("label {key} stands twice in matchLabelKeys")),
+            () => None,
+        })
     };
     let affinity = spec.affinity.as_ref();
-    for (kind, terms) in [
+    for (kind, rule) in [
         ("podAffinity", affinity.and_then(|a| a.pod_affinity.as_ref())),
         ("podAntiAffinity", affinity.and_then(|a| a.pod_anti_affinity.as_ref())),
     ] {
-        for (i, term) in terms.into_iter().flat_map(|t| &t.required).enumerate() {
-            let path = format!("spec.affinity.{kind}.requiredDuringSchedulingIgnoredDuringExecution[{i}]");
-            if let Some(key) = both(term.label_selector.as_ref(), &term.match_label_keys) {
-                found.push((path, format!("label {key} stands in both matchLabelKeys and labelSelector")));
+        let required = rule.iter().flat_map(|r| &r.required).enumerate();
+        let required = required.map(|(i, t)| (format!("requiredDuringSchedulingIgnoredDuringExecution[{i}]"), t));
+        let preferred = rule.iter().flat_map(|r| &r.preferred).enumerate();
+        let preferred =
+            preferred.map(|(i, w)| (format!("preferredDuringSchedulingIgnoredDuringExecution[{i}].podAffinityTerm"), &w.pod_affinity_term));
+        for (path, term) in required.chain(preferred) {
+            if let Some(words) = twice(term.label_selector.as_ref(), &term.match_label_keys) {
+                found.push((format!("spec.affinity.{kind}.{path}"), words));
             }
         }
     }
-    for (i, constraint) in spec.topology_spread_constraints.iter().enumerate() {
-        if let Some(key) = both(constraint.label_selector.as_ref(), &constraint.match_label_keys) {
-            found.push((
-                format!("spec.topologySpreadConstraints[{i}]"),
-                format!("label {key} stands in both matchLabelKeys and labelSelector"),
-            ));
+    for (i, constraint) in spec.topology_spread_constraints.iter().enumerate().filter(|_| subject.features.spread_keys_merged) {
+        if let Some(words) = twice(constraint.label_selector.as_ref(), &constraint.match_label_keys) {
+            found.push((format!("spec.topologySpreadConstraints[{i}]"), words));
+        }
+    }
+}
+
+/// A template may have blanks around an image's name, a pod may not.
+fn image_blanks(spec: &PodSpec, found: &mut Vec<(String, String)>) {
+    for (field, container) in containers(spec).filter(|(_, c)| c.image.trim() != c.image) {
+        found.push((format!("{field}.image"), format!("image {:?} has blanks around it", container.image)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::model::daemon_set::DaemonSet;
+    use crate::model::snapshot::Snapshot;
+
+    /// What is foreseen of a pod with this spec and the labels `app` and `tier`: the fields.
+    fn fields(spec: Value, version: &str) -> Vec<String> {
+        let mut spec = spec;
+        spec["containers"] = if spec["containers"].is_null() { json!([{"name": "c", "image": "i"}]) } else { spec["containers"].take() };
+        let template = json!({"metadata": {"labels": {"app": "a", "tier": "t"}}, "spec": spec});
+        let ds: DaemonSet = serde_json::from_value(json!({"metadata": {"name": "a"}, "spec": {"template": template}})).unwrap();
+        let snapshot = Snapshot { version: version.parse().unwrap(), ..Snapshot::default() };
+        foreseen(&Subject::new(&snapshot, &ds)).into_iter().map(|c| c.detail).collect()
+    }
+
+    #[test]
+    fn a_label_key_may_not_be_merged_over_itself() {
+        let labels = || json!({"matchLabels": {"app": "a"}});
+        let expressions = || json!({"matchExpressions": [{"key": "app", "operator": "Exists"}]});
+        for (what, selector, keys, refused) in [
+            ("in the labels", labels(), json!(["app"]), true),
+            ("in the expressions", expressions(), json!(["app"]), true),
+            ("twice", json!({}), json!(["tier", "tier"]), true),
+            ("one of two", labels(), json!(["tier", "app"]), true),
+            ("another", labels(), json!(["tier"]), false),
+            ("a key that the pod lacks", labels(), json!(["zone", "zone"]), false),
+            ("no selector", Value::Null, json!(["app"]), false),
+        ] {
+            let term = json!({"labelSelector": selector, "matchLabelKeys": keys, "topologyKey": "zone"});
+            for kind in ["podAffinity", "podAntiAffinity"] {
+                let required = json!({"affinity": {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}});
+                let preferred = json!({"affinity": {kind: {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": term}]}}});
+                for (spec, path) in [
+                    (required, "requiredDuringSchedulingIgnoredDuringExecution[0]"),
+                    (preferred, "preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm"),
+                ] {
+                    let want = refused.then(|| format!("spec.affinity.{kind}.{path}"));
+                    assert_eq!(fields(spec, "1.37"), want.into_iter().collect::<Vec<_>>(), "{what}");
+                }
+            }
+            // Before 1.34 the scheduler merges the keys of constraints by itself.
+            let spec = json!({"topologySpreadConstraints": [term]});
+            let want = refused.then(|| "spec.topologySpreadConstraints[0]".to_string());
+            assert_eq!(fields(spec.clone(), "1.34"), want.into_iter().collect::<Vec<_>>(), "{what}");
+            assert_eq!(fields(spec, "1.33"), Vec::<String>::new(), "{what}");
+        }
+        // Keys that may not match are merged by NotIn, and may stand there as often as they like.
+        let term = json!({"labelSelector": labels(), "mismatchLabelKeys": ["app", "tier", "tier"], "topologyKey": "zone"});
+        let spec = json!({"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}});
+        assert_eq!(fields(spec, "1.37"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn blanks_around_an_image() {
+        for (image, refused) in [("i:1", false), (" i:1", true), ("i:1\n", true), ("", false)] {
+            let spec = json!({"containers": [{"name": "c", "image": "i"}], "initContainers": [{"name": "n", "image": image}]});
+            let want = refused.then(|| "spec.initContainers[0].image".to_string());
+            assert_eq!(fields(spec, "1.37"), want.into_iter().collect::<Vec<_>>(), "{image:?}");
         }
     }
 }

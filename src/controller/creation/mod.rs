@@ -8,7 +8,7 @@
 //! event is left.
 
 use crate::cause::{Cause, Entry, Severity, Stage};
-use crate::controller::{controller_silent, status_stale};
+use crate::controller::{controller_silent, empty_selector, status_stale};
 use crate::diagnose::Subject;
 use crate::model::event::Event;
 
@@ -100,6 +100,9 @@ pub fn causes(subject: &Subject) -> Vec<Cause> {
     if subject.ds.metadata.is_terminating() {
         return vec![crate::controller::daemon_set_terminating::cause(subject.ds)];
     }
+    if let Some(cause) = empty_selector::cause(subject.ds) {
+        return vec![cause];
+    }
     if let Some(lag) = status_stale::lag(subject.ds) {
         let mut causes = vec![status_stale::node_cause(subject.ds, lag)];
         causes.extend(controller_silent::cause(subject));
@@ -118,10 +121,12 @@ pub fn causes(subject: &Subject) -> Vec<Cause> {
         causes.extend(node_selector_conflict::foreseen(subject));
         causes.extend(webhook::foreseen(subject));
     }
-    if causes.is_empty() {
+    // A webhook of which nobody can tell whether it is asked does not end the search.
+    let sure = |causes: &[Cause]| causes.iter().any(|c| c.code != webhook::ENTRY.code || c.severity == Severity::Error);
+    if !sure(&causes) {
         causes.extend(failed_pod_backoff::cause(subject));
     }
-    if causes.is_empty() {
+    if !sure(&causes) {
         causes.push(not_created::cause(subject));
     }
     causes

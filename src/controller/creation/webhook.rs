@@ -1,10 +1,12 @@
 //! CreateWebhook: an admission webhook denies the pod or cannot be reached.
 //!
 //! Upstream: `apiserver/pkg/admission/plugin/webhook` `generic/webhook.go`, `errors/statuserror.go`
-//! (v0.37.2).
+//! (v0.37.2); whom it asks: `ShouldCallHook` there, `predicates/rules`, `predicates/namespace`,
+//! `predicates/object` and `matchconditions`. Pods are served in one version, so matchPolicy makes
+//! no difference for them.
 
 use super::{between, refusal};
-use crate::cause::{Cause, Entry, Stage};
+use crate::cause::{Cause, Entry, Severity, Stage};
 use crate::controller::ownership::owns;
 use crate::diagnose::Subject;
 use crate::model::object::{LabelSelector, Labels, ObjectMeta};
@@ -27,7 +29,9 @@ A webhook whose backend runs as pods that wait for this very DaemonSet (a CNI, s
 ## How it is recognised
 A FailedCreate event says `failed calling webhook` or `admission webhook ... denied the request`. The webhook's configuration, its service
 and the service's endpoints are looked up where they could be read. Where no event is left and nothing else explains the missing pods, a
-webhook that is asked about pods of this namespace, fails closed and has no ready endpoint is named.
+webhook that is asked about pods of this namespace (rules, namespaceSelector, objectSelector), fails closed and has no ready endpoint is
+named. Its matchConditions are CEL and are not judged: where it has some, or where the namespace's labels were not read, it is named as a
+possibility only (a warning), and the search goes on.
 
 ## How to check by hand
     kubectl -n SERVICENAMESPACE get endpointslices -l kubernetes.io/service-name=SERVICE
@@ -67,6 +71,15 @@ struct Webhook<'a> {
     rules: &'a [RuleWithOperations],
     namespaces: Option<&'a LabelSelector>,
     objects: Option<&'a LabelSelector>,
+    conditions: Vec<&'a str>,
+}
+
+/// Whether a webhook is asked about the DaemonSet's pods.
+enum Asked {
+    No,
+    Yes,
+    /// Only if this holds, which is not known.
+    If(String),
 }
 
 fn webhooks<'a>(subject: &Subject<'a>) -> Vec<Webhook<'a>> {
@@ -81,6 +94,7 @@ fn webhooks<'a>(subject: &Subject<'a>) -> Vec<Webhook<'a>> {
                 rules: &w.rules,
                 namespaces: w.namespace_selector.as_ref(),
                 objects: w.object_selector.as_ref(),
+                conditions: w.match_conditions.iter().map(|c| c.name.as_str()).collect(),
             })
         };
     }
@@ -90,19 +104,31 @@ fn webhooks<'a>(subject: &Subject<'a>) -> Vec<Webhook<'a>> {
 }
 
 impl Webhook<'_> {
-    /// True if its rules and selectors have the API server ask it about the DaemonSet's pods; its
-    /// match conditions are not looked at. False if that cannot be told.
-    fn asks_about_pods_of(&self, subject: &Subject) -> bool {
+    /// Whether its rules, selectors and conditions have the API server ask it about the DaemonSet's pods.
+    fn asks_about_pods_of(&self, subject: &Subject) -> Asked {
         let any = |list: &[String], wanted: &[&str]| list.iter().any(|v| wanted.contains(&v.as_str()));
         let rule = self.rules.iter().any(|r| {
-            any(&r.operations, &["*", "CREATE"]) && any(&r.rule.api_groups, &["*", ""]) && any(&r.rule.resources, &["*", "*/*", "pods"])
+            any(&r.operations, &["*", "CREATE"])
+                && any(&r.rule.api_groups, &["*", ""])
+                && any(&r.rule.api_versions, &["*", "v1"])
+                && any(&r.rule.resources, &["*", "*/*", "pods", "pods/*"])
+                && r.rule.scope.as_deref() != Some("Cluster")
         });
-        let labels = subject.snapshot.namespace(&subject.ds.metadata.namespace).map(|n| &n.metadata.labels);
-        let namespace = match self.namespaces.filter(|s| !is_empty(s)) {
-            None => true,
-            Some(selector) => labels.is_some_and(|l| selects(selector, l)),
-        };
-        rule && namespace && self.objects.is_none_or(|s| is_empty(s) || selects(s, &subject.fresh.labels))
+        if !rule || self.objects.is_some_and(|s| !selects(s, &subject.fresh.labels)) {
+            return Asked::No;
+        }
+        let mut unknown = Vec::new();
+        if let Some(selector) = self.namespaces.filter(|s| !is_empty(s)) {
+            match subject.snapshot.namespace(&subject.ds.metadata.namespace) {
+                Some(namespace) if !selects(selector, &namespace.metadata.labels) => return Asked::No,
+                Some(_) => {}
+                None => unknown.push("its namespaceSelector selects the namespace, whose labels were not read".to_string()),
+            }
+        }
+        if !self.conditions.is_empty() {
+            unknown.push(format!("its matchConditions ({}) hold, which are not judged here", self.conditions.join(", ")));
+        }
+        if unknown.is_empty() { Asked::Yes } else { Asked::If(unknown.join(" and ")) }
     }
 }
 
@@ -114,6 +140,13 @@ struct Backend {
     counted: &'static str,
     /// The DaemonSet's own pods are among them.
     own: bool,
+}
+
+/// True if all services are known and this one is not among them; a dump without any has not dumped them.
+fn is_absent(subject: &Subject, service: &ServiceReference) -> bool {
+    let services = &subject.snapshot.services;
+    let known = services.is_complete() && !(services.is_empty() && subject.snapshot.from_files);
+    known && !services.iter().any(|s| s.metadata.namespace == service.namespace && s.metadata.name == service.name)
 }
 
 /// Counts the endpoints, or else the pods that the service selects; `None` if the service is not known.
@@ -140,15 +173,30 @@ fn backend(subject: &Subject, service: &ServiceReference) -> Option<Backend> {
     Some(Backend { ready, counted, own })
 }
 
-/// Webhooks that fail closed, are asked about the pods, and have nobody behind them.
+/// Webhooks that fail closed, are or may be asked about the pods, and have nobody behind them.
 pub fn foreseen(subject: &Subject) -> Vec<Cause> {
     let mut causes = Vec::new();
-    for webhook in webhooks(subject).iter().filter(|w| w.failure_policy != Some("Ignore") && w.asks_about_pods_of(subject)) {
-        let nobody = webhook.service.and_then(|s| backend(subject, s)).is_some_and(|b| b.ready.is_some_and(|(ready, _)| ready == 0));
-        if nobody {
-            let message = format!("webhook {} fails closed and nobody can answer it, so every pod is refused", webhook.name);
-            causes.push(explained(subject, refusal(&ENTRY, webhook.name, message), webhook, true));
-        }
+    for webhook in webhooks(subject).iter().filter(|w| w.failure_policy != Some("Ignore")) {
+        let (name, asked) = (webhook.name, webhook.asks_about_pods_of(subject));
+        let nobody = || match webhook.service.map(|s| (is_absent(subject, s), backend(subject, s))) {
+            Some((absent, backend)) => absent || backend.is_some_and(|b| b.ready.is_some_and(|(ready, _)| ready == 0)),
+            None => false,
+        };
+        let cause = match asked {
+            Asked::Yes if nobody() => {
+                refusal(&ENTRY, name, format!("webhook {name} fails closed and nobody can answer it, so every pod is refused"))
+            }
+            Asked::If(what) if nobody() => {
+                let message = format!("webhook {name} fails closed and nobody can answer it: every pod is refused if {what}");
+                refusal(&ENTRY, name, message).severity(Severity::Warning)
+            }
+            _ => continue,
+        };
+        causes.push(explained(subject, cause, webhook, true));
+    }
+    // What is sure needs no guess beside it.
+    if causes.iter().any(|c| c.severity == Severity::Error) {
+        causes.retain(|c| c.severity == Severity::Error);
     }
     causes
 }
@@ -166,7 +214,7 @@ fn explained(subject: &Subject, mut cause: Cause, webhook: &Webhook, unreachable
     let services = &subject.snapshot.services;
     let (object, name) = (format!("Service/{}/{}", service.namespace, service.name), format!("{}/{}", service.namespace, service.name));
     let Some(backend) = backend(subject, service) else {
-        if services.is_complete() && !services.is_empty() {
+        if is_absent(subject, service) {
             cause.message.push_str(&format!("; its service {name} does not exist"));
         }
         return cause.evidence(object, "metadata.name", if services.is_complete() { "not found" } else { "not read" });
@@ -217,7 +265,10 @@ mod tests {
             json!({"metadata": {"name": "ds", "namespace": "ns"}, "spec": {"template": {"metadata": {"labels": {"app": "agent"}}}}}),
         )
         .unwrap();
-        foreseen(&Subject::new(&snapshot, &ds)).into_iter().map(|c| format!("{}: {}", c.detail, c.message)).collect()
+        let found = foreseen(&Subject::new(&snapshot, &ds));
+        // What is not sure is a warning, and says on what it depends.
+        assert!(found.iter().all(|c| (c.severity == Severity::Warning) == c.message.contains(" is refused if ")));
+        found.into_iter().map(|c| format!("{}: {}", c.detail, c.message)).collect()
     }
 
     #[test]
@@ -225,7 +276,11 @@ mod tests {
         let refuses = "w.example: webhook w.example fails closed and nobody can answer it, so every pod is refused; ";
         let nothing = format!("{refuses}nothing is behind its service hooks/svc");
         let of_two = format!("{refuses}none of the 2 is ready behind its service hooks/svc");
+        let gone = format!("{refuses}its service hooks/gone does not exist");
         let none = String::new();
+        let perhaps = "w.example: webhook w.example fails closed and nobody can answer it: every pod is refused if its matchConditions \
+                       (not-system) hold, which are not judged here; nothing is behind its service hooks/svc"
+            .to_string();
         for (change, pods, endpoints, want) in [
             (json!({}), vec![], None, &nothing),
             (json!({}), vec![false, false], None, &of_two),
@@ -233,13 +288,57 @@ mod tests {
             (json!({}), vec![], Some(&[true][..]), &none),
             (json!({}), vec![true], Some(&[false, false]), &of_two),
             (json!({"failurePolicy": "Ignore"}), vec![], None, &none),
-            (json!({"rules": [{"operations": ["CREATE"], "apiGroups": ["apps"], "resources": ["*"]}]}), vec![], None, &none),
-            (json!({"rules": [{"operations": ["*"], "apiGroups": ["*"], "resources": ["*/*"]}]}), vec![], None, &nothing),
+            (
+                json!({"rules": [{"operations": ["CREATE"], "apiGroups": ["apps"], "apiVersions": ["*"], "resources": ["*"]}]}),
+                vec![],
+                None,
+                &none,
+            ),
+            (
+                json!({"rules": [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*/*"]}]}),
+                vec![],
+                None,
+                &nothing,
+            ),
+            (
+                json!({"rules": [{"operations": ["*"], "apiGroups": [""], "apiVersions": ["v1beta1"], "resources": ["pods"]}]}),
+                vec![],
+                None,
+                &none,
+            ),
+            (
+                json!({"rules": [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["*"], "resources": ["pods"], "scope": "Cluster"}]}),
+                vec![],
+                None,
+                &none,
+            ),
+            (
+                json!({"rules": [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["*"], "resources": ["pods/*"], "scope": "Namespaced"}]}),
+                vec![],
+                None,
+                &nothing,
+            ),
+            (
+                json!({"rules": [{"operations": ["UPDATE"], "apiGroups": [""], "apiVersions": ["*"], "resources": ["pods"]}]}),
+                vec![],
+                None,
+                &none,
+            ),
+            (json!({"matchPolicy": "Exact"}), vec![], None, &nothing),
+            (json!({"matchConditions": [{"name": "not-system", "expression": "true"}]}), vec![], None, &perhaps),
+            (
+                json!({"matchConditions": [{"name": "a", "expression": "true"}], "objectSelector": {"matchLabels": {"app": "x"}}}),
+                vec![],
+                None,
+                &none,
+            ),
+            (json!({"matchConditions": [{"name": "a", "expression": "true"}], "failurePolicy": "Ignore"}), vec![], None, &none),
             (json!({"namespaceSelector": {"matchLabels": {"team": "b"}}}), vec![], None, &none),
             (json!({"namespaceSelector": {"matchLabels": {"team": "a"}}}), vec![], None, &nothing),
             (json!({"objectSelector": {"matchLabels": {"app": "agent"}}}), vec![], None, &nothing),
             (json!({"objectSelector": {"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]}}), vec![], None, &none),
             (json!({"clientConfig": {"url": "https://x"}}), vec![], None, &none),
+            (json!({"clientConfig": {"service": {"namespace": "hooks", "name": "gone"}}}), vec![], None, &gone),
         ] {
             assert_eq!(messages(change.clone(), &pods, endpoints).concat(), *want, "{change}");
         }
