@@ -9,7 +9,7 @@
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ds_doctor::model::node::Node;
 use ds_doctor::model::pod::Pod;
-use ds_doctor::source::api::{ApiError, not_json};
+use ds_doctor::source::api_error::{ApiError, not_json};
 use ds_doctor::source::ingest::{Ingested, accept};
 use ds_doctor::source::slim::{Focus, Slimmer};
 use ds_doctor::source::{json_items, protobuf};

@@ -16,10 +16,10 @@ use crate::preflight::turn::{Item, each};
 use crate::remedy::merge::Patch;
 use crate::report::Report;
 use crate::run::{chosen, focus, nodes_are_there};
-use crate::source::cluster::Proposed;
 use crate::source::files::Focus;
 use crate::source::manifests::{self, Manifest, Manifests};
 use crate::source::read_error::ReadError;
+use crate::source::request::Proposed;
 use crate::source::yaml_words::as_kubectl_reads;
 
 /// What is to be judged.

@@ -20,13 +20,14 @@ use crate::render;
 use crate::report::{AdviceList, Outcome, Report};
 use crate::source::access::Access;
 use crate::source::capture;
-use crate::source::cluster::{Proposed, Reading, Request, Session};
+use crate::source::cluster::{Reading, Session};
 use crate::source::dry_run;
 use crate::source::failure::Failure;
 use crate::source::files::{self, Focus, ReadOptions};
 use crate::source::manifests::Manifest;
 use crate::source::names;
 use crate::source::progress::Progress;
+use crate::source::request::{Proposed, Request};
 
 /// Does what was asked; returns the exit code.
 ///

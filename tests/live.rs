@@ -15,9 +15,10 @@ use ds_doctor::diagnose::{Options, diagnose};
 use ds_doctor::model::snapshot::Snapshot;
 use ds_doctor::report::{Outcome, Report, State};
 use ds_doctor::source::access::Access;
-use ds_doctor::source::cluster::{Request, Session};
+use ds_doctor::source::cluster::Session;
 use ds_doctor::source::failure::Failure;
 use ds_doctor::source::progress::Progress;
+use ds_doctor::source::request::Request;
 use serde_json::Value;
 
 fn cases() -> Vec<PathBuf> {

@@ -14,8 +14,9 @@ use api_server::{Act, Rule, Server};
 use assert_cmd::Command;
 use ds_doctor::model::snapshot::{Objects, Snapshot};
 use ds_doctor::source::access::Access;
-use ds_doctor::source::cluster::{Request, Session};
+use ds_doctor::source::cluster::Session;
 use ds_doctor::source::progress::Progress;
+use ds_doctor::source::request::Request;
 use serde_json::{Value, json};
 
 /// A verb and a resource, as `list csinodes.storage.k8s.io`.

@@ -17,12 +17,14 @@ use serde::de::DeserializeOwned;
 use tokio::join;
 
 use super::access::{Access, Connection, connect};
-use super::api::{Api, ApiError, Ask, Raw, Transport, escape, not_json};
+use super::api::{Api, Ask, Raw, escape};
+use super::api_error::{ApiError, Transport, not_json};
 use super::failure::Failure;
 use super::ingest::{Ingested, accept};
 use super::lists::{each_once, gap, merged, path, selector_text, unread, welcome};
 use super::progress::Progress;
 use super::protobuf::Malformed;
+use super::request::{Proposed, Request};
 use super::slim::{Focus, Slimmer};
 use crate::model::daemon_set::DaemonSet;
 use crate::model::event::Event;
@@ -30,10 +32,8 @@ use crate::model::node::Node;
 use crate::model::pod::Pod;
 use crate::model::policy::*;
 use crate::model::snapshot::{Listed, Objects, Snapshot};
-use crate::model::time::Time;
 use crate::model::version::NEWEST;
 use crate::plan::{Group, Needs, Settled, plan, plan_for_all, wants_all_pods};
-use crate::remedy::merge::Patch;
 
 #[path = "cluster_late.rs"]
 mod late;
@@ -53,41 +53,6 @@ const MANY_PODS: usize = 2_000;
 
 /// Rounds of reading: each may show that more is needed.
 const ROUNDS: usize = 5;
-
-/// What is asked of the cluster.
-#[derive(Clone, Debug, Default)]
-pub struct Request {
-    /// DaemonSets by name; none is all.
-    pub names: Vec<String>,
-    /// The namespace; `None` is the context's.
-    pub namespace: Option<String>,
-    /// All namespaces.
-    pub all_namespaces: bool,
-    /// Labels of the DaemonSets, as typed.
-    pub selector: String,
-    /// Nodes to be judged in full.
-    pub nodes: BTreeSet<String>,
-    /// The moment that ages are counted to, instead of now.
-    pub now: Option<Time>,
-    /// The version whose rules apply, instead of the server's.
-    pub server_version: Option<String>,
-    /// Advice on the DaemonSets is what is asked for: what only that needs is read, too.
-    pub advice: bool,
-    /// What is to be judged without being there; then a DaemonSet of that name need not be there.
-    pub proposed: Proposed,
-}
-
-/// What is to be judged without being there.
-#[derive(Clone, Debug, Default)]
-pub enum Proposed {
-    /// Nothing: what is there is judged.
-    #[default]
-    Nothing,
-    /// These DaemonSets, their namespace the context's where they name none.
-    DaemonSets(Vec<DaemonSet>),
-    /// What a patch makes of those that are there.
-    Patch(Patch),
-}
 
 /// What was read.
 #[derive(Debug)]

@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::api::{Api, ApiError, DryRun, escape};
+use super::api::{Api, DryRun, escape};
+use super::api_error::ApiError;
 use super::ingest::accept;
 use super::manifests::Manifest;
 use super::slim::{Focus, Slimmer};

@@ -1,6 +1,7 @@
 //! Lists of a live cluster put together, and what they are asked for by.
 
-use super::api::{ApiError, escape};
+use super::api::escape;
+use super::api_error::ApiError;
 use crate::model::object::{LabelSelector, Object};
 use crate::model::snapshot::{Gap, Listed};
 

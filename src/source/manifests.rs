@@ -306,8 +306,8 @@ mod tests {
             let said = parse(text).unwrap_err();
             assert!(said.contains(want) && !said.contains('\n'), "{said}");
         }
-        let mut other = parse(&DS.replace("{name: a}", "{name: a, namespace: y}")).unwrap();
-        assert!(other.settle(Some("x"), "default").unwrap_err().contains("of namespace \"y\", not of \"x\""));
+        let mut other = parse(&DS.replace("{name: a}", "{name: a, namespace: ours}")).unwrap();
+        assert!(other.settle(Some("x"), "default").unwrap_err().contains("of namespace \"ours\", not of \"x\""));
         let mut twice = parse(&format!("{DS}---\n{DS}")).unwrap();
         assert!(twice.settle(None, "x").unwrap_err().contains("twice"));
         let old = parse(&DS.replace("apps/v1", "extensions/v1beta1")).unwrap();

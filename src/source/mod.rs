@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod api;
+pub mod api_error;
 mod archive;
 pub mod capture;
 mod client;
@@ -25,6 +26,7 @@ pub mod progress;
 pub mod protobuf;
 pub mod proxy;
 pub mod read_error;
+pub mod request;
 mod sift;
 mod sift_node;
 pub mod slim;

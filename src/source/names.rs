@@ -9,7 +9,8 @@ use prost::Message;
 use serde::de::DeserializeOwned;
 
 use super::access::{Access, Secret, connect};
-use super::api::{Api, Ask, Raw, escape, not_json};
+use super::api::{Api, Ask, Raw, escape};
+use super::api_error::not_json;
 use super::progress::Progress;
 use super::protobuf::Malformed;
 use crate::completion::{Kind, Typed};
