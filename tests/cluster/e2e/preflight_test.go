@@ -50,6 +50,7 @@ func TestForetold(t *testing.T) {
 			status, _ := quota.Object["status"].(map[string]any)
 			return status["hard"] != nil
 		})
+		s.settle()
 		fits := "containers: [{name: main, image: example.com/agent:1, resources: {requests: {cpu: 100m, memory: 64Mi}, limits: {cpu: 200m}}}]"
 		for name, pod := range map[string]string{
 			"pod-security":    "hostNetwork: true\n" + fits,
@@ -86,6 +87,7 @@ func TestForetold(t *testing.T) {
 
 	scenario(t, "manifest-invalid", func(s *stage) {
 		s.node("a")
+		s.settle()
 		labels := strings.Replace(daemonSetText("agent", ""), "labels: {app: agent}", "labels: {app: other}", 1)
 		typo := daemonSetText("agent", "hostNetwrok: true")
 		elsewhere := strings.Replace(daemonSetText("agent", ""), "{name: agent}", "{name: agent, namespace: nowhere}", 1)
