@@ -26,6 +26,7 @@ func covered(code string) {
 // the cases and unit tests have them.
 var beyond = map[string]string{
 	"CreateSecurityContextConstraint": "needs OpenShift's admission",
+	"EmptySelector":                   "no API server since apps/v1 takes such a DaemonSet",
 }
 
 // unheardOf skips a scenario about what this Kubernetes version does not have.

@@ -272,6 +272,25 @@ func TestStopped(t *testing.T) {
 		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Missing", "StatusStale")
 	})
 
+	scenario(t, "pod-orphaned", func(s *stage) {
+		s.node("a")
+		s.daemonSet("agent", "")
+		s.settle()
+		pod := s.podOn("agent", "a").Name
+		s.stopControllerManager()
+		s.patch("Pod", pod, `{"metadata":{"ownerReferences":null}}`)
+		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Missing", "PodOrphaned NS/"+pod)
+		// Once the controller is back it adopts the pod, and makes no other.
+		s.must(s.cluster.StartControllerManager())
+		s.without["kube-controller-manager"] = false
+		s.until("the adoption", func() bool { return s.podOnOrNil("agent", "a") != nil })
+		s.settle()
+		s.diagnose("agent", bed.Leave{}).exit(0).node("a", "Healthy")
+		if adopted := s.podOn("agent", "a").Name; adopted != pod {
+			s.Errorf("pod %s was made in place of %s", adopted, pod)
+		}
+	})
+
 	scenario(t, "controller-behind", func(s *stage) {
 		s.node("a")
 		s.daemonSet("agent", "")
