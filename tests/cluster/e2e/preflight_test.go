@@ -311,6 +311,7 @@ spec:
 
 	scenario(t, "dry-run-forbidden", func(s *stage) {
 		s.node("a")
+		s.settle()
 		v, server := try(s, "agent", "")
 		v.exit(3).node("a", "Healthy")
 		if server.DaemonSet.Allowed != nil || server.Pod.Allowed != nil {
