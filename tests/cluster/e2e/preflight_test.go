@@ -234,6 +234,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: ` + bed.Docto
 	scenario(t, "dry-run-allowed", func(s *stage) {
 		s.node("a")
 		s.node("tainted", bed.Taint("dedicated", "db", "NoSchedule"))
+		s.settle()
 		mayTry(s, everything)
 		s.apply(`
 apiVersion: admissionregistration.k8s.io/v1
