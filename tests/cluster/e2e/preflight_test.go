@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,7 +49,6 @@ func TestForetold(t *testing.T) {
 			status, _ := quota.Object["status"].(map[string]any)
 			return status["hard"] != nil
 		})
-		s.settle()
 		fits := "containers: [{name: main, image: example.com/agent:1, resources: {requests: {cpu: 100m, memory: 64Mi}, limits: {cpu: 200m}}}]"
 		for name, pod := range map[string]string{
 			"pod-security":    "hostNetwork: true\n" + fits,
@@ -208,19 +206,20 @@ func TestForetold(t *testing.T) {
 func TestServerDryRun(t *testing.T) {
 	t.Parallel()
 
-	// mayTry lets the plugin's user create DaemonSets and pods, or only DaemonSets.
-	mayTry := func(s *stage, rules string) {
+	// may gives the plugin's user a role of this name with these rules.
+	may := func(s *stage, role, rules string) {
 		s.apply(`
-{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: try}, rules: ` + rules + `}
+{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: ` + role + `}, rules: ` + rules + `}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
-metadata: {name: try}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: try}
+metadata: {name: ` + role + `}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: ` + role + `}
 subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: ` + bed.Doctor + `}]`)
 	}
 	const (
 		everything = `[{apiGroups: [apps], resources: [daemonsets], verbs: [create, patch]}, {apiGroups: [""], resources: [pods], verbs: [create]}]`
+		podsAlone  = `[{apiGroups: [""], resources: [pods], verbs: [create]}]`
 		setsAlone  = `[{apiGroups: [apps], resources: [daemonsets], verbs: [create, patch]}]`
 	)
 	try := func(s *stage, name, podSpec string) (*verdict, answers) {
@@ -234,8 +233,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: ` + bed.Docto
 	scenario(t, "dry-run-allowed", func(s *stage) {
 		s.node("a")
 		s.node("tainted", bed.Taint("dedicated", "db", "NoSchedule"))
-		s.settle()
-		mayTry(s, everything)
+		may(s, "try", everything)
 		s.apply(`
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
@@ -312,7 +310,6 @@ spec:
 
 	scenario(t, "dry-run-forbidden", func(s *stage) {
 		s.node("a")
-		s.settle()
 		v, server := try(s, "agent", "")
 		v.exit(3).node("a", "Healthy")
 		if server.DaemonSet.Allowed != nil || server.Pod.Allowed != nil {
@@ -322,7 +319,7 @@ spec:
 		s.sent("create daemonsets.apps", "create pods")
 
 		// Half of it is allowed.
-		mayTry(s, setsAlone)
+		may(s, "try", setsAlone)
 		s.until("the role to be in force", func() bool {
 			can := plugin.Kubectl(s.ctx, s.cluster.Kubeconfig(bed.Admin), "auth", "can-i", "create", "daemonsets", "-n", s.namespace, "--as", bed.Doctor)
 			return can.Exit == 0
@@ -338,14 +335,7 @@ spec:
 		// Of one that is there it is the patch that is forbidden.
 		s.daemonSet("other", "")
 		s.settle()
-		s.apply(`
-{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: pods}, rules: [{apiGroups: [""], resources: [pods], verbs: [create]}]}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata: {name: pods}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: pods}
-subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: ` + bed.Doctor + `}]`)
+		may(s, "pods", podsAlone)
 		s.must(s.cluster.Resource("RoleBinding", s.namespace).Delete(s.ctx, "try", deleteNow))
 		s.until("the role to be out of force", func() bool {
 			can := plugin.Kubectl(s.ctx, s.cluster.Kubeconfig(bed.Admin), "auth", "can-i", "patch", "daemonsets", "-n", s.namespace, "--as", bed.Doctor)
@@ -383,6 +373,7 @@ func (a answer) no(words string) bool {
 // the way must give the same again, byte for byte, where it alone was asked.
 func (s *stage) foretell(user string, args ...string) *verdict {
 	s.Helper()
+	s.settle()
 	args = slices.Concat([]string{"-n", s.namespace}, args)
 	saved := filepath.Join(s.TempDir(), "saved.json")
 	report, result, err := plugin.Doctor(s.ctx, s.cluster.Kubeconfig(user), slices.Concat(args, []string{"--save-snapshot", saved})...)
@@ -422,22 +413,6 @@ func (s *stage) cameTrue(foretold, live *verdict) {
 		}
 	}
 	foretoldTrue.Add(int32(len(live.Report.Nodes)))
-}
-
-// daemonSetText is a manifest without a namespace.
-func daemonSetText(name, podSpec string, spec ...string) string {
-	return fmt.Sprintf(`apiVersion: apps/v1
-kind: DaemonSet
-metadata: {name: %[1]s}
-spec:
-  selector: {matchLabels: {app: %[1]s}}
-%[2]s
-  template:
-    metadata:
-      labels: {app: %[1]s}
-    spec:
-%[3]s
-`, name, indent(strings.Join(spec, "\n"), 2), indent(withContainers(podSpec), 6))
 }
 
 // file writes a file that is gone after the scenario.

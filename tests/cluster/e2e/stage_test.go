@@ -127,17 +127,23 @@ func (s *stage) apply(text string) {
 // DaemonSet's own spec.
 func (s *stage) daemonSet(name, podSpec string, spec ...string) {
 	s.Helper()
-	s.apply(fmt.Sprintf(`
-apiVersion: apps/v1
+	s.apply(daemonSetText(name, podSpec, spec...))
+}
+
+// daemonSetText is a manifest without a namespace.
+func daemonSetText(name, podSpec string, spec ...string) string {
+	return fmt.Sprintf(`apiVersion: apps/v1
 kind: DaemonSet
 metadata: {name: %[1]s}
 spec:
   selector: {matchLabels: {app: %[1]s}}
 %[2]s
   template:
-    metadata: {labels: {app: %[1]s}}
+    metadata:
+      labels: {app: %[1]s}
     spec:
-%[3]s`, name, indent(strings.Join(spec, "\n"), 2), indent(withContainers(podSpec), 6)))
+%[3]s
+`, name, indent(strings.Join(spec, "\n"), 2), indent(withContainers(podSpec), 6))
 }
 
 func withContainers(podSpec string) string {
