@@ -11,7 +11,7 @@ use crate::controller::{
     daemon_set_terminating, empty_selector, misscheduled, no_eligible_nodes, node_gone, ownership, pod_orphaned, project_selector,
     selector_overlap, status_disagrees, status_stale,
 };
-use crate::filter::{Cycle, Filter, Memo, PLUGINS, Verdict};
+use crate::filter::{Cycle, Filter, Memo, PLUGINS, Verdict, filters_of};
 use crate::model::affinity::Toleration;
 use crate::model::daemon_pod::{DaemonPod, daemon_pod};
 use crate::model::daemon_set::DaemonSet;
@@ -192,9 +192,7 @@ pub fn diagnose(snapshot: &Snapshot, ds: &DaemonSet, options: &Options) -> Repor
 pub fn diagnose_of(index: &Index, ds: &DaemonSet, options: &Options) -> Report {
     let snapshot = index.snapshot;
     let subject = Subject::of(index, ds);
-    let tolerations = daemon_pod_tolerations(&ds.spec.template.spec);
-    let decisions: BTreeMap<&str, Decision> =
-        subject.nodes.iter().map(|info| (info.node.name(), decide_for(&subject, &tolerations, info.node))).collect();
+    let decisions = decisions(&subject);
 
     let counters = recount(subject.nodes.iter().map(|info| tally(&subject, &decisions, info)));
     let mut causes = Vec::new();
@@ -256,6 +254,12 @@ pub fn about(ds: &DaemonSet, recount: Counters) -> DaemonSetSummary {
     }
 }
 
+/// The controller's decision on every node, by name.
+pub fn decisions<'a>(subject: &Subject<'a>) -> BTreeMap<&'a str, Decision> {
+    let tolerations = daemon_pod_tolerations(&subject.ds.spec.template.spec);
+    subject.nodes.iter().map(|info| (info.node.name(), decide_for(subject, &tolerations, info.node))).collect()
+}
+
 /// The controller's decision, with the project's selector where the cluster is OpenShift.
 pub fn decide_for(subject: &Subject, tolerations: &[Toleration], node: &Node) -> Decision {
     let mut decision = decide(subject.ds, tolerations, node, &subject.features);
@@ -265,7 +269,8 @@ pub fn decide_for(subject: &Subject, tolerations: &[Toleration], node: &Node) ->
     decision
 }
 
-fn tally(subject: &Subject, decisions: &BTreeMap<&str, Decision>, info: &NodeInfo) -> Tally {
+/// What the controller counts of one node.
+pub fn tally(subject: &Subject, decisions: &BTreeMap<&str, Decision>, info: &NodeInfo) -> Tally {
     let oldest = subject.pods.get(info.node.name()).and_then(|pods| pods.first());
     Tally {
         should_run: decisions.get(info.node.name()).is_some_and(|d| d.should_run),
@@ -319,10 +324,6 @@ fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, options:
         nodes.push(node);
     }
     nodes
-}
-
-fn filters_of<'s>(cycle: &'s Cycle<'s>) -> Vec<Filter<'s>> {
-    PLUGINS.iter().map(|p| (p.prefilter)(cycle)).collect()
 }
 
 /// What each filter says of the node, and what preemption would do.

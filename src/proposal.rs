@@ -17,7 +17,7 @@ use crate::remedy::merge::Patch;
 use crate::report::Report;
 use crate::run::{chosen, focus, nodes_are_there};
 use crate::source::files::Focus;
-use crate::source::manifests::{self, Manifest, Manifests};
+use crate::source::manifests::{self, Manifest, Manifests, whole_text};
 use crate::source::read_error::ReadError;
 use crate::source::request::Proposed;
 use crate::source::yaml_words::as_kubectl_reads;
@@ -46,14 +46,8 @@ pub enum Plan {
 /// A patch is not longer.
 const LONGEST: u64 = 16 << 20;
 
-/// A patch's whole text: half of one may look like another.
 fn text(input: impl Read) -> Result<String> {
-    let mut text = String::new();
-    input.take(LONGEST + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > LONGEST {
-        bail!("is larger than 16 MiB, as no patch is");
-    }
-    Ok(text)
+    whole_text(input, LONGEST)?.context("is larger than 16 MiB, as no patch is")
 }
 
 /// Asks the API server about a manifest: whether a DaemonSet of its name is there, and the name of

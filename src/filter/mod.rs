@@ -188,6 +188,11 @@ pub static PLUGINS: &[Plugin] = &[
     node_declared_features::PLUGIN,
 ];
 
+/// The filters of [`PLUGINS`], in their order, for one pod.
+pub fn filters_of<'a>(cycle: &'a Cycle<'a>) -> Vec<Filter<'a>> {
+    PLUGINS.iter().map(|p| (p.prefilter)(cycle)).collect()
+}
+
 /// Small clusters for the checks' tests, a line an object.
 #[cfg(test)]
 pub(crate) mod world {

@@ -15,14 +15,13 @@ use crate::controller::creation::{self, quota};
 use crate::controller::recount::{Tally, recount};
 use crate::controller::should_run::Decision;
 use crate::controller::{no_eligible_nodes, ownership, selector_overlap};
-use crate::diagnose::{self, Options, Subject, decide_for, filter_causes, stand_in_name};
-use crate::filter::{Filter, PLUGINS};
+use crate::diagnose::{self, Options, Subject, filter_causes, stand_in_name};
+use crate::filter::{Filter, PLUGINS, filters_of};
 use crate::model::daemon_pod::daemon_pod;
 use crate::model::daemon_set::DaemonSet;
 use crate::model::node_info::NodeInfo;
 use crate::model::pod::{Pod, PodSpec};
 use crate::model::snapshot::{Gap, Snapshot};
-use crate::model::toleration::daemon_pod_tolerations;
 use crate::remedy::trial::surges;
 use crate::report::{API_VERSION, CheckVerdict, Missing, NodeReport, Report, State};
 use crate::rollout;
@@ -135,16 +134,15 @@ pub struct Change {
 /// there; `now` is the report on that one.
 pub fn foresee(snapshot: &Snapshot, proposed: &Proposed, now: Option<&Report>, options: &Options) -> Report {
     let ds = proposed.ds;
-    let mut subject = Subject::new(snapshot, ds);
-    subject.hash = None;
-    subject.fresh = daemon_pod(ds, None, snapshot);
+    let there = Subject::new(snapshot, ds);
+    let mut subject = there.with(ds, there.nodes.clone(), true);
     if let Some(admitted) = proposed.server.as_ref().and_then(|s| s.admitted.as_deref()) {
         subject.fresh.spec = after_admission(&subject.fresh.spec, admitted);
     }
-    let tolerations = daemon_pod_tolerations(&ds.spec.template.spec);
-    let decisions: BTreeMap<&str, Decision> =
-        subject.nodes.iter().map(|info| (info.node.name(), decide_for(&subject, &tolerations, info.node))).collect();
-    let counters = recount(subject.nodes.iter().map(|info| tally(&subject, &decisions, info)));
+    let decisions = diagnose::decisions(&subject);
+    // No pod that is there is of the revision to be.
+    let tally = |info| Tally { updated: Some(false), ..diagnose::tally(&subject, &decisions, info) };
+    let counters = recount(subject.nodes.iter().map(tally));
 
     let mut causes = invalid_daemon_set::causes(ds, proposed.before, proposed.faults);
     causes.extend(namespace_missing::cause(snapshot, ds));
@@ -243,21 +241,10 @@ fn refused(subject: &Subject, answer: &Answer) -> Vec<Cause> {
     if answer.allowed != Some(false) { Vec::new() } else { creation::read_refusal(subject, &answer.message) }
 }
 
-fn tally(subject: &Subject, decisions: &BTreeMap<&str, Decision>, info: &NodeInfo) -> Tally {
-    let oldest = subject.pods.get(info.node.name()).and_then(|pods| pods.first());
-    Tally {
-        should_run: decisions.get(info.node.name()).is_some_and(|d| d.should_run),
-        has_pod: oldest.is_some(),
-        ready: oldest.is_some_and(|p| p.is_ready()),
-        available: oldest.is_some_and(|p| subject.is_available(p)),
-        updated: Some(false),
-    }
-}
-
 fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, refusals: &[Cause], proposed: &Proposed) -> Vec<NodeReport> {
     let name = stand_in_name(subject.ds);
     let cycle = subject.fresh_cycle(&name);
-    let filters: Vec<Filter> = PLUGINS.iter().map(|p| (p.prefilter)(&cycle)).collect();
+    let filters = filters_of(&cycle);
     let surge = proposed.before.is_some() && surges(subject.ds);
     let mut nodes = Vec::new();
     for info in subject.nodes.iter() {

@@ -24,7 +24,7 @@ pub fn add(ds: &DaemonSet, there: bool, causes: &mut [Cause], nodes: &mut [NodeR
         }
     }
     causes.iter_mut().for_each(|cause| one(cause, &pages, &names));
-    for node in nodes {
+    for node in nodes.iter_mut().filter(|n| n.causes.iter().any(lacks_a_step)) {
         let mut names = names.clone();
         names.insert("NODE", node.name.clone());
         names.extend(node.pods.first().map(|pod| ("POD", pod.name.clone())));
@@ -32,9 +32,13 @@ pub fn add(ds: &DaemonSet, there: bool, causes: &mut [Cause], nodes: &mut [NodeR
     }
 }
 
+/// True for a cause that matters and has no remedy; what follows from another cause is seen to with that one.
+fn lacks_a_step(cause: &Cause) -> bool {
+    cause.remedies.is_empty() && cause.severity >= Severity::Warning && cause.code != "OldRevision"
+}
+
 fn one(cause: &mut Cause, pages: &BTreeMap<&str, Vec<&str>>, names: &BTreeMap<&str, String>) {
-    // What follows from another cause is seen to with that one.
-    if !cause.remedies.is_empty() || cause.severity < Severity::Warning || cause.code == "OldRevision" {
+    if !lacks_a_step(cause) {
         return;
     }
     let mut names = names.clone();

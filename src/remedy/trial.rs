@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::cause::{Cause, Fact, Stage};
 use crate::controller::ownership;
 use crate::diagnose::{Subject, decide_for, stand_in_name};
-use crate::filter::{Filter, PLUGINS, Verdict};
+use crate::filter::{Filter, PLUGINS, Verdict, filters_of};
 use crate::model::daemon_set::DaemonSet;
 use crate::model::int_or_string::IntOrString;
 use crate::model::node::{Node, Taint};
@@ -98,7 +98,7 @@ fn raised(change: &Change) -> Option<String> {
 fn judge(trial: &Subject, group: &[&NodeReport], live_stays: bool, preempts: bool, raised: &[String]) -> BTreeMap<String, Vec<String>> {
     let name = stand_in_name(trial.ds);
     let cycle = trial.fresh_cycle(&name);
-    let filters: Vec<Filter> = PLUGINS.iter().map(|p| (p.prefilter)(&cycle)).collect();
+    let filters = filters_of(&cycle);
     let tolerations = daemon_pod_tolerations(&trial.ds.spec.template.spec);
     let surge = surges(trial.ds);
     let by_name: BTreeMap<&str, &NodeInfo> = trial.nodes.iter().map(|i| (i.node.name(), i)).collect();
@@ -120,7 +120,7 @@ fn judge(trial: &Subject, group: &[&NodeReport], live_stays: bool, preempts: boo
             }
             if live_stays && let Some(pending) = pending(trial, &report.name) {
                 let cycle = trial.live_cycle(pending);
-                let filters: Vec<Filter> = PLUGINS.iter().map(|p| (p.prefilter)(&cycle)).collect();
+                let filters = filters_of(&cycle);
                 codes.extend(refusals(&filters, info, &mut unknown));
             }
         } else {

@@ -11,7 +11,7 @@ pub mod scheduling_gates;
 
 use crate::cause::{Cause, Entry, Severity};
 use crate::diagnose::{Subject, filter_causes};
-use crate::filter::{Filter, PLUGINS};
+use crate::filter::filters_of;
 use crate::model::node_info::NodeInfo;
 use crate::model::pod::Pod;
 use crate::report::Preemption;
@@ -43,7 +43,7 @@ pub fn causes(subject: &Subject, info: &NodeInfo, pod: &Pod) -> (Vec<Cause>, Opt
         return (vec![cause], None);
     }
     let cycle = subject.live_cycle(pod);
-    let filters: Vec<Filter> = PLUGINS.iter().map(|p| (p.prefilter)(&cycle)).collect();
+    let filters = filters_of(&cycle);
     let (mut causes, unknown) = filter_causes(&filters, info);
     let run = DryRun::new(&cycle, &filters, info);
     let victims = run.waiting_for();

@@ -17,11 +17,11 @@ use serde::de::DeserializeOwned;
 use tokio::join;
 
 use super::access::{Access, Connection, connect};
-use super::api::{Api, Ask, Raw, escape};
+use super::api::{Api, Ask, Raw};
 use super::api_error::{ApiError, Transport, not_json};
 use super::failure::Failure;
 use super::ingest::{Ingested, accept};
-use super::lists::{each_once, gap, merged, path, selector_text, unread, welcome};
+use super::lists::{each_once, gap, merged, object_path, path, selector_text, unread, welcome};
 use super::progress::Progress;
 use super::protobuf::Malformed;
 use super::request::{Proposed, Request};
@@ -174,10 +174,7 @@ impl Reader<'_> {
     }
 
     async fn get<T: Kind>(&self, resource: &'static str, namespace: Option<&str>, name: &str) -> Result<T, ApiError> {
-        let mut path = path(resource, namespace);
-        path.push('/');
-        escape(name, &mut path);
-        let mut object: T = self.api.get(&path, resource).await?;
+        let mut object: T = self.api.get(&object_path(resource, namespace, name), resource).await?;
         // Some object is not the one that was asked for: nothing of it may be judged.
         if (object.meta().name.as_str(), object.meta().namespace.as_str()) != (name, namespace.unwrap_or_default()) {
             return Err(Malformed::Not("it is another object than the one that was asked for".into()).into());

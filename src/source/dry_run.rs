@@ -3,9 +3,10 @@
 
 use serde_json::{Value, json};
 
-use super::api::{Api, DryRun, escape};
+use super::api::{Api, DryRun};
 use super::api_error::ApiError;
 use super::ingest::accept;
+use super::lists::{object_path, path};
 use super::manifests::Manifest;
 use super::slim::{Focus, Slimmer};
 use crate::model::daemon_set::DaemonSet;
@@ -15,20 +16,13 @@ use crate::preflight::{Answer, Answers};
 
 /// Asks about the DaemonSet, `exists` if one of its name is there, and about its pod for a node.
 pub async fn ask(api: &Api, manifest: &Manifest, exists: bool, node: Option<&str>) -> Answers {
-    let namespace = &manifest.ds.metadata.namespace;
-    let mut path = String::from("/apis/apps/v1/namespaces/");
-    escape(namespace, &mut path);
-    path.push_str("/daemonsets");
-    if exists {
-        path.push('/');
-        escape(&manifest.ds.metadata.name, &mut path);
-    }
-    let daemon_set = send(api, DryRun { path: &path, apply: exists, body: whole(manifest).to_string().into_bytes() }).await.0;
-    let mut path = String::from("/api/v1/namespaces/");
-    escape(namespace, &mut path);
-    path.push_str("/pods");
+    let meta = &manifest.ds.metadata;
+    let namespace = Some(meta.namespace.as_str());
+    let sets = "daemonsets.apps";
+    let at = if exists { object_path(sets, namespace, &meta.name) } else { path(sets, namespace) };
+    let daemon_set = send(api, DryRun { path: &at, apply: exists, body: whole(manifest).to_string().into_bytes() }).await.0;
     let body = pod(&manifest.raw, &manifest.ds, node).to_string().into_bytes();
-    let (pod, body) = send(api, DryRun { path: &path, apply: false, body }).await;
+    let (pod, body) = send(api, DryRun { path: &path("pods", namespace), apply: false, body }).await;
     let admitted = serde_json::from_slice::<Pod>(&body).ok().filter(|_| pod.allowed == Some(true)).map(|mut pod| {
         accept(&mut pod, &mut Slimmer::new(Focus::default()));
         Box::new(pod)

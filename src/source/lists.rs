@@ -18,6 +18,14 @@ pub fn path(resource: &str, namespace: Option<&str>) -> String {
     path
 }
 
+/// The same of one object.
+pub fn object_path(resource: &str, namespace: Option<&str>, name: &str) -> String {
+    let mut path = path(resource, namespace);
+    path.push('/');
+    escape(name, &mut path);
+    path
+}
+
 /// Why a list or object is not known whole.
 pub fn gap(verb: &str, resource: &str, namespace: Option<&str>, error: &ApiError) -> Gap {
     let reason = match error {

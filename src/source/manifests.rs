@@ -55,13 +55,8 @@ pub fn read(paths: &[PathBuf]) -> Result<Manifests, ReadError> {
     let mut ingest = Ingest::new(Focus::default());
     for path in paths {
         let text = |input: Box<dyn Read>, name: &str| {
-            let mut text = String::new();
-            input.take(LONGEST + 1).read_to_string(&mut text).map_err(|e| ReadError::io(name, e))?;
-            // Half a manifest may look like a whole one.
-            if text.len() as u64 > LONGEST {
-                return Err(ReadError::TooLarge { path: name.into(), what: "is larger than 64 MiB, as no manifest is".into() });
-            }
-            Ok(text)
+            let text = whole_text(input, LONGEST).map_err(|e| ReadError::io(name, e))?;
+            text.ok_or_else(|| ReadError::TooLarge { path: name.into(), what: "is larger than 64 MiB, as no manifest is".into() })
         };
         if path.as_os_str() == "-" {
             one("standard input", None, &text(Box::new(std::io::stdin().lock()), "standard input")?, &mut found, &mut ingest)?;
@@ -80,6 +75,13 @@ pub fn read(paths: &[PathBuf]) -> Result<Manifests, ReadError> {
         return Err(ReadError::NoDaemonSet { path: names.join(", ") });
     }
     Ok(found)
+}
+
+/// The whole text, if it is no longer than so many bytes: half of one may look like another.
+pub fn whole_text(input: impl Read, longest: u64) -> std::io::Result<Option<String>> {
+    let mut text = String::new();
+    input.take(longest + 1).read_to_string(&mut text)?;
+    Ok((text.len() as u64 <= longest).then_some(text))
 }
 
 /// The file, or those of a directory by name.

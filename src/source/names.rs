@@ -9,8 +9,9 @@ use prost::Message;
 use serde::de::DeserializeOwned;
 
 use super::access::{Access, Secret, connect};
-use super::api::{Api, Ask, Raw, escape};
+use super::api::{Api, Ask, Raw};
 use super::api_error::not_json;
+use super::lists::path;
 use super::progress::Progress;
 use super::protobuf::Malformed;
 use crate::completion::{Kind, Typed};
@@ -51,16 +52,11 @@ async fn of_cluster(typed: &Typed) -> Option<Vec<String>> {
     let namespace = typed.flag("namespace").unwrap_or(&connection.namespace).to_string();
     let api = Api::new(connection.client, Some(PATIENCE), PATIENCE, Progress::new(false));
     match typed.kind {
-        Kind::Namespace => list::<Namespace>(&api, "/api/v1/namespaces".into(), "namespaces").await,
-        Kind::Node => list::<Node>(&api, "/api/v1/nodes".into(), "nodes").await,
+        Kind::Namespace => list::<Namespace>(&api, path("namespaces", None), "namespaces").await,
+        Kind::Node => list::<Node>(&api, path("nodes", None), "nodes").await,
         _ => {
-            let mut path = "/apis/apps/v1/".to_string();
-            if !typed.flags.contains_key("all-namespaces") {
-                path.push_str("namespaces/");
-                escape(&namespace, &mut path);
-                path.push('/');
-            }
-            list::<DaemonSet>(&api, path + "daemonsets", "daemonsets").await
+            let one = (!typed.flags.contains_key("all-namespaces")).then_some(namespace.as_str());
+            list::<DaemonSet>(&api, path("daemonsets.apps", one), "daemonsets").await
         }
     }
 }

@@ -196,21 +196,26 @@ pub(super) fn text(bytes: &[u8]) -> Result<String, Malformed> {
     String::from_utf8(bytes.to_vec()).map_err(|_| malformed())
 }
 
+/// An object's metadata, spec and status; `None` if one of them is said twice, to be merged: nobody
+/// writes so, and decoding knows how.
+pub(super) fn parts(object: &[u8]) -> Result<Option<[&[u8]; 3]>, Malformed> {
+    let mut parts: [Option<&[u8]>; 3] = [None; 3];
+    let mut fields = Fields(object);
+    while let Some(field) = fields.next()? {
+        let part = (field.tag as usize).checked_sub(1).and_then(|i| parts.get_mut(i));
+        if part.is_some_and(|part| part.replace(field.value).is_some()) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(parts.map(Option::unwrap_or_default)))
+}
+
 /// Reads a pod, as decoding and [`Slimmer::pod`] leave it.
 ///
 /// # Errors
 /// If the bytes are not a pod's.
 pub fn pod(bytes: &[u8], slimmer: &mut Slimmer) -> Result<Pod, Malformed> {
-    let mut parts: [Option<&[u8]>; 3] = [None; 3];
-    let mut fields = Fields(bytes);
-    while let Some(field) = fields.next()? {
-        let part = (field.tag as usize).checked_sub(1).and_then(|i| parts.get_mut(i));
-        if part.is_some_and(|part| part.replace(field.value).is_some()) {
-            // Said twice, to be merged: nobody writes so, and decoding knows how.
-            return whole(bytes, slimmer);
-        }
-    }
-    let [metadata, spec, status] = parts.map(Option::unwrap_or_default);
+    let Some([metadata, spec, status]) = parts(bytes)? else { return whole(bytes, slimmer) };
     let sieve = &mut slimmer.sieve;
     let mut pod = Pod { metadata: meta(metadata, sieve)?, ..Pod::default() };
     pod.moved_node_name = text(value_of(spec, 10)?)?;
@@ -250,12 +255,12 @@ pub fn pod(bytes: &[u8], slimmer: &mut Slimmer) -> Result<Pod, Malformed> {
     Ok(pod)
 }
 
-/// Reads a pod whole.
-fn whole(bytes: &[u8], slimmer: &mut Slimmer) -> Result<Pod, Malformed> {
-    let mut pod = Pod::decode(bytes)?;
-    pod.metadata.resource_version = String::new();
-    pod.slim(slimmer);
-    Ok(pod)
+/// Reads an object whole.
+pub(super) fn whole<T: Ingested + Message + Default>(bytes: &[u8], slimmer: &mut Slimmer) -> Result<T, Malformed> {
+    let mut object = T::decode(bytes)?;
+    object.meta_mut().resource_version = String::new();
+    object.slim(slimmer);
+    Ok(object)
 }
 
 /// The metadata, with what it shares with other pods'.

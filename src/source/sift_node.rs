@@ -6,9 +6,9 @@
 
 use prost::Message;
 
-use super::ingest::{Ingested, keeps_annotation};
+use super::ingest::keeps_annotation;
 use super::protobuf::Malformed;
-use super::sift::{Fields, Known, text, value_of};
+use super::sift::{Fields, Known, parts, text, value_of, whole};
 use super::slim::Slimmer;
 use crate::model::node::{Node, NodeSpec, NodeStatus, NodeSystemInfo, ResourceList};
 use crate::model::object::{Labels, ObjectMeta};
@@ -27,25 +27,8 @@ pub struct NodeSieve {
 /// # Errors
 /// If the bytes are not a node's.
 pub fn node(bytes: &[u8], slimmer: &mut Slimmer) -> Result<Node, Malformed> {
-    let mut parts: [Option<&[u8]>; 3] = [None; 3];
-    let mut fields = Fields(bytes);
-    while let Some(field) = fields.next()? {
-        let part = (field.tag as usize).checked_sub(1).and_then(|i| parts.get_mut(i));
-        if part.is_some_and(|part| part.replace(field.value).is_some()) {
-            // Said twice, to be merged: nobody writes so, and decoding knows how.
-            return whole(bytes, slimmer);
-        }
-    }
-    let [metadata, spec, status] = parts.map(Option::unwrap_or_default);
+    let Some([metadata, spec, status]) = parts(bytes)? else { return whole(bytes, slimmer) };
     Ok(Node { metadata: meta(metadata)?, spec: NodeSpec::decode(spec)?, status: node_status(status, &mut slimmer.node_sieve)? })
-}
-
-/// Reads a node whole.
-fn whole(bytes: &[u8], slimmer: &mut Slimmer) -> Result<Node, Malformed> {
-    let mut node = Node::decode(bytes)?;
-    node.metadata.resource_version = String::new();
-    node.slim(slimmer);
-    Ok(node)
 }
 
 fn meta(bytes: &[u8]) -> Result<ObjectMeta, Malformed> {
@@ -120,7 +103,7 @@ mod tests {
         let (mut picking, mut wholly) = (Slimmer::default(), Slimmer::default());
         for (what, change) in changes {
             let bytes = made(change).encode_to_vec();
-            let (picked, slim) = (super::node(&bytes, &mut picking).unwrap(), whole(&bytes, &mut wholly).unwrap());
+            let (picked, slim) = (super::node(&bytes, &mut picking).unwrap(), whole::<Node>(&bytes, &mut wholly).unwrap());
             assert_eq!(format!("{picked:?}"), format!("{slim:?}"), "{what}");
             assert_eq!(picked, super::node(&bytes, &mut picking).unwrap(), "{what} again");
         }
