@@ -4,6 +4,9 @@
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
+/// The stack of the main thread on Linux and macOS unless `ulimit -s` says otherwise; Windows gives an eighth.
+const STACK: usize = 8 << 20;
+
 fn main() -> ExitCode {
     // A panic is a bug, here or in a library: its place is told, not its words, which may hold data.
     std::panic::set_hook(Box::new(|panic| {
@@ -13,6 +16,14 @@ fn main() -> ExitCode {
             let _ = writeln!(io::stderr(), "error: this is a bug{place}; please report it, with the command that you ran");
         }
     }));
+    // On a stack of its own the depth of what can be read does not depend on where it is run.
+    match std::thread::Builder::new().stack_size(STACK).spawn(answer) {
+        Ok(thread) => thread.join().unwrap_or(ExitCode::from(101)),
+        Err(_) => answer(),
+    }
+}
+
+fn answer() -> ExitCode {
     let task = match ds_doctor::cli::parse(std::env::args_os()) {
         Ok(task) => task,
         Err(error) => {

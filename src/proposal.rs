@@ -139,6 +139,7 @@ impl Plan {
                         ds: patched.daemon_set,
                         source: name.clone(),
                         patch: Some(patched.replaces_pods),
+                        unsure: patched.unsure,
                         ..Item::default()
                     });
                 }
@@ -161,7 +162,7 @@ fn item(manifest: Manifest, snapshot: &Snapshot, ask: Option<&Ask>) -> Item {
         let exists = snapshot.daemon_set(&manifest.ds.metadata.namespace, &manifest.ds.metadata.name).is_some();
         ask(&manifest, exists, a_node(snapshot, &manifest.ds).as_deref())
     });
-    Item { ds: manifest.ds, source: manifest.source, file: manifest.file, faults: manifest.faults, patch: None, server }
+    Item { ds: manifest.ds, source: manifest.source, file: manifest.file, faults: manifest.faults, server, ..Item::default() }
 }
 
 /// A node that a pod would be made for.

@@ -47,7 +47,7 @@ pub fn run(task: Task, out: &mut impl Write) -> Result<u8> {
             Ok(0)
         }
         Task::Complete(typed) => {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let runtime = runtime()?;
             let known = runtime.block_on(names::known(&typed));
             // A credential plugin that still runs is not waited for.
             runtime.shutdown_background();
@@ -56,6 +56,17 @@ pub fn run(task: Task, out: &mut impl Write) -> Result<u8> {
         }
         Task::Diagnose(job) => once(&job, out),
     }
+}
+
+/// What drives requests and signals.
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    // With too few files left to open, tokio panics where it could say so.
+    #[cfg(unix)]
+    let room: Vec<_> =
+        (0..4).map(|_| std::os::unix::net::UnixStream::pair()).collect::<std::io::Result<_>>().context("no connection can be opened")?;
+    #[cfg(unix)]
+    drop(room);
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
 }
 
 fn once(job: &Job, out: &mut impl Write) -> Result<u8> {
@@ -114,7 +125,7 @@ pub struct Cluster {
 
 impl Cluster {
     fn open(access: &Access) -> Result<Cluster> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = runtime()?;
         match runtime.block_on(Session::open(access)) {
             Ok(session) => Ok(Cluster { runtime: Some(runtime), session, access: access.clone(), accepted: false }),
             Err(failure) => {

@@ -225,6 +225,33 @@ fn what_is_no_regular_file() {
     assert_eq!(told.code, Some(1), "{}", told.err);
 }
 
+/// Little of what a process gets: it answers as ever, or says what it lacks.
+#[test]
+fn a_machine_that_gives_little() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), list(&[node("n"), daemon_set("a"), pod("p", "n")])).unwrap();
+    let config = tempfile::NamedTempFile::new().unwrap();
+    let server = "{clusters: [{name: c, cluster: {server: 'http://127.0.0.1:9'}}], contexts: [{name: c, context: {cluster: c, user: u}}], current-context: c}";
+    fs::write(config.path(), server).unwrap();
+    let (saved, live) = (["--snapshot", file.path().to_str().unwrap()], ["--kubeconfig", config.path().to_str().unwrap()]);
+    for (limit, source, code) in [
+        ("-s 64", saved, 1),
+        ("-s 64", live, 2),
+        ("-n 5", saved, 1),
+        ("-n 5", live, 2),
+        ("-n 6", live, 2),
+        ("-n 7", live, 2),
+        ("-n 9", live, 2),
+    ] {
+        let binary = assert_cmd::cargo::cargo_bin("kubectl-ds_doctor");
+        let script = format!("ulimit {limit}; exec \"$0\" \"$@\"");
+        let output = Command::new("sh").args(["-c", &script]).arg(binary).args(["a", "-n", "x"]).args(source).env_clear().output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(code) && err.lines().count() == usize::from(code == 2), "{limit} {source:?}: {output:?}");
+        assert!(!err.contains("this is a bug"), "{limit}: {err}");
+    }
+}
+
 #[test]
 fn odd_clusters_are_judged_all_the_same() {
     let owner = |kind: &str, name: &str| json!([{"apiVersion": "v1", "kind": kind, "name": name, "uid": name, "controller": true}]);

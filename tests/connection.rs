@@ -252,6 +252,8 @@ fn credentials() {
         (exec("").replace("/bin/sh", "/nonexistent/plugin"), "the credential plugin /nonexistent/plugin could not be started"),
         (exec("").replace("command: /bin/sh, ", ""), "the credential plugin has no command"),
         ("tokenFile: /nonexistent/token".into(), "token file /nonexistent/token"),
+        ("tokenFile: /dev/zero".into(), "/dev/zero: is no file"),
+        ("{client-certificate: /dev/zero, client-key: /dev/zero}".into(), "/dev/zero: is no file"),
         ("token: \"hunter2\\n\"".into(), "cannot use the credentials: the token has characters that no header can carry"),
         ("{username: me, password: \"hunter2\\n\"}".into(), ""),
         ("{client-certificate-data: aHVudGVyMg==, client-key-data: aHVudGVyMg==}".into(), "cannot get credentials"),
@@ -278,6 +280,27 @@ fn credentials() {
     let config = kubeconfig(&server.url, &exec(credential));
     let output = plugin().env("KUBECONFIG", config.path()).output().unwrap();
     refused("an expired token", &output, "does not accept the credentials (401 Unauthorized); log in again");
+}
+
+#[test]
+fn servers_that_cannot_be_asked() {
+    let endless = plugin().args(["--kubeconfig", "/dev/zero"]).output().unwrap();
+    refused("an endless kubeconfig", &endless, "kubeconfig /dev/zero: is no file");
+    for (server, says) in [
+        ("127.0.0.1:9", "cannot reach http://127.0.0.1:9"),
+        ("localhost", "cannot reach http://localhost"),
+        ("http://127.0.0.1:99999", "the server's URL has no port behind its colon"),
+        ("ftp://127.0.0.1", "the server's URL is neither of http nor of https"),
+        ("http://admin:hunter2@127.0.0.1:9/?token=hunter2", "cannot reach http://127.0.0.1:9"),
+        ("file:///etc/passwd", "the server's URL"),
+        ("/", "the server's URL"),
+        ("http://", "the server's URL"),
+    ] {
+        let config = kubeconfig(server, "{}");
+        for arguments in [["--kubeconfig", config.path().to_str().unwrap()], ["--server", server]] {
+            refused(server, &plugin().args(arguments).output().unwrap(), says);
+        }
+    }
 }
 
 /// Asks a server with these rules; what came, and how long it took.

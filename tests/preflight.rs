@@ -203,6 +203,20 @@ fn what_if() {
         let (_, out, err) = run(text, &[]);
         assert!(out.contains("its pods stay"), "{out}{err}");
     }
+    // What is never read cannot be tested: that is said, and is no pass.
+    let image = "/spec/template/spec/containers/0/image";
+    for (path, value, code) in
+        [(image, "e:1", 2), ("/spec/template/spec/containers/0/args/0", "--x", 3), ("/metadata/annotations/a", "b", 3)]
+    {
+        let patch = json!([{"op": "test", "path": path, "value": value}, {"op": "add", "path": "/spec/minReadySeconds", "value": 0}]);
+        let (got, out, err) = run(&patch.to_string(), &["--node", "worker-2", "-o", "wide"]);
+        let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!((got == 2) == (code == 2), "{path}: {got} {out}{err}");
+        assert!(
+            got == 2 || (got != 0 && words.contains("would take the patch cannot be known") && words.contains(path)),
+            "{path}: {got} {out}{err}"
+        );
+    }
     for (patch, want) in [
         ("{\"spec\": ", "the patch: "),
         ("/no/such/file", "/no/such/file: no such file or directory"),

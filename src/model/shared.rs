@@ -1,6 +1,8 @@
 //! A value that many objects have in common is held once.
 
+use std::collections::{BTreeMap, btree_map};
 use std::ops::{Deref, DerefMut};
+use std::slice;
 use std::sync::Arc;
 
 use prost::DecodeError;
@@ -45,14 +47,19 @@ impl<T: Clone> DerefMut for Shared<T> {
     }
 }
 
-impl<'a, T> IntoIterator for &'a Shared<T>
-where
-    &'a T: IntoIterator,
-{
-    type Item = <&'a T as IntoIterator>::Item;
-    type IntoIter = <&'a T as IntoIterator>::IntoIter;
+impl<'a, T> IntoIterator for &'a Shared<Vec<T>> {
+    type Item = &'a T;
+    type IntoIter = slice::Iter<'a, T>;
     fn into_iter(self) -> Self::IntoIter {
-        (&*self.0).into_iter()
+        self.0.iter()
+    }
+}
+
+impl<'a, K, V> IntoIterator for &'a Shared<BTreeMap<K, V>> {
+    type Item = (&'a K, &'a V);
+    type IntoIter = btree_map::Iter<'a, K, V>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
     }
 }
 

@@ -6,8 +6,8 @@ use crate::controller::ownership;
 use crate::diagnose::{self, Options, diagnose};
 use crate::model::daemon_set::DaemonSet;
 use crate::model::pod::Pod;
-use crate::model::snapshot::{Objects, Snapshot};
-use crate::report::Report;
+use crate::model::snapshot::{Gap, Objects, Snapshot};
+use crate::report::{Missing, Report};
 
 /// A DaemonSet that is not applied, with where it comes from.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +22,8 @@ pub struct Item {
     pub faults: Vec<(String, String)>,
     /// Set for a patch of a DaemonSet that is there: whether its pods are replaced.
     pub patch: Option<bool>,
+    /// Operations of the patch that the server may refuse, for they go by what is not held.
+    pub unsure: Vec<String>,
     /// What the API server said to a dry run.
     pub server: Option<Answers>,
 }
@@ -35,7 +37,27 @@ pub fn each(mut snapshot: Snapshot, items: Vec<Item>, others: &Objects, options:
         .map(|ds| ds.map(|ds| (ds.clone(), diagnose(&snapshot, ds, &before))))
         .collect();
     overlay::apply(&mut snapshot, others);
-    items.into_iter().zip(there).map(|(item, there)| one(&mut snapshot, item, there, options)).collect()
+    let mut judged = Vec::new();
+    for (mut item, there) in items.into_iter().zip(there) {
+        let unsure = std::mem::take(&mut item.unsure);
+        let mut report = one(&mut snapshot, item, there, options);
+        say(&mut report, &unsure);
+        judged.push(report);
+    }
+    judged
+}
+
+/// Puts operations that the server may refuse under what is missing; the rest of the report is what
+/// comes of the patch if it takes them.
+fn say(report: &mut Report, unsure: &[String]) {
+    let [first, rest @ ..] = unsure else { return };
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    let namespace = Some(report.daemon_set.namespace.clone());
+    let reason = format!("{first}{more}: the field is never read");
+    let gap = Gap { verb: "patch".into(), resource: "daemonsets.apps".into(), namespace, reason };
+    report.missing.push(Missing::new(&gap, "whether the API server would take the patch cannot be known"));
+    report.missing.sort();
+    report.summary = diagnose::summarize(&report.nodes, &report.causes, &report.missing);
 }
 
 fn one(snapshot: &mut Snapshot, item: Item, there: Option<(DaemonSet, Report)>, options: &Options) -> Report {

@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::held::{is_held, is_surely_absent, is_whole};
 use super::patch::{PatchError, apply};
 use crate::model::daemon_set::DaemonSet;
 use crate::model::{strict, untrusted};
@@ -103,6 +104,8 @@ pub struct Patched {
     pub daemon_set: DaemonSet,
     /// Its pods are replaced: the template differs, or the patch touches a part of it that is not held.
     pub replaces_pods: bool,
+    /// Operations that the server may refuse, for they go by what is not held, such as `test /metadata/annotations/a`.
+    pub unsure: Vec<String>,
 }
 
 impl Patch {
@@ -151,7 +154,7 @@ impl Patch {
         let mut value = serde_json::to_value(ds).map_err(|e| wrong(e.to_string()))?;
         fill_empty(&mut value);
         let before: DaemonSet = serde_json::from_value(value.clone()).map_err(|e| wrong(e.to_string()))?;
-        let mut beside = false;
+        let (mut beside, mut unsure) = (false, Vec::new());
         match (self.kind, &self.value) {
             (Kind::Json, Value::Array(operations)) => {
                 let mut copied = 0;
@@ -161,12 +164,12 @@ impl Patch {
                     if copied > MOST_COPIED {
                         return Err(wrong(format!("copies make it larger than {MOST_COPIED} values")));
                     }
-                    let known = apply(&mut value, operation);
-                    if path.split('/').any(|part| NOT_HELD.contains(&part)) {
-                        beside |= path.starts_with("/spec/template/");
-                    } else {
-                        known?;
+                    if !is_sure(&value, operation)? {
+                        unsure.push(format!("{} {path}", operation["op"].as_str().unwrap_or_default()));
+                    } else if operation["op"] != "test" {
+                        apply(&mut value, operation)?;
                     }
+                    beside |= operation["op"] != "test" && path.starts_with("/spec/template/") && !is_held(path);
                 }
             }
             (Kind::Merge, patch) => json_merge(&mut value, patch),
@@ -186,7 +189,40 @@ impl Patch {
             return Err(wrong("a patch cannot change name, namespace or uid".into()));
         }
         let replaces_pods = beside || after.spec.template != before.spec.template;
-        Ok(Patched { daemon_set: after, replaces_pods })
+        Ok(Patched { daemon_set: after, replaces_pods, unsure })
+    }
+}
+
+/// Whether the operation can be applied to what is held; `false` if it goes by what is not, and the server may refuse it.
+///
+/// # Errors
+/// If the server refuses it for sure, or if what comes of it cannot be known.
+fn is_sure(target: &Value, operation: &Value) -> Result<bool, PatchError> {
+    let text = |key: &str| operation[key].as_str().unwrap_or_default();
+    let (op, path, from) = (text("op"), text("path"), text("from"));
+    let there = |path: &str| match target.pointer(path) {
+        Some(_) => Ok(true),
+        None if is_surely_absent(target, path) => Err(PatchError::Path(path.to_string())),
+        None => Ok(false),
+    };
+    match op {
+        "test" => {
+            let (found, wanted) = (target.pointer(path), operation.get("value").unwrap_or(&Value::Null));
+            match found {
+                Some(found) if found.is_object() || found.is_array() => match (is_whole(path), found == wanted) {
+                    (true, false) => Err(PatchError::Test(path.to_string())),
+                    (whole, _) => Ok(whole),
+                },
+                Some(found) if found == wanted => Ok(true),
+                None if wanted.is_null() && is_surely_absent(target, path) => Ok(true),
+                None if !is_surely_absent(target, path) => Ok(false),
+                _ => Err(PatchError::Test(path.to_string())),
+            }
+        }
+        "copy" | "move" if !there(from)? => Err(PatchError::NotHeld(from.to_string())),
+        "replace" | "remove" => there(path),
+        // A list that is not held may be there or not.
+        _ => there(path.rsplit_once('/').map_or("", |(parent, _)| parent)),
     }
 }
 
@@ -398,6 +434,66 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_held_is_not_judged() {
+        let at = |op: &str, path: &str, value: Value| json!({"op": op, "path": path, "value": value});
+        let c = "/spec/template/spec/containers/0";
+        for (operation, want) in [
+            (at("test", &format!("{c}/image"), json!("c:1")), "sure"),
+            (at("test", &format!("{c}/image"), json!("c:2")), "/spec/template/spec/containers/0/image is not as the test wants it"),
+            (at("test", &format!("{c}/args/0"), json!("--x")), "unsure"),
+            (at("test", "/metadata/annotations/a", json!("b")), "unsure"),
+            (at("test", "/metadata/resourceVersion", json!("7")), "unsure"),
+            (at("test", c, json!({"name": "c"})), "unsure"),
+            (at("test", "/spec/template/spec/nodeSelector", json!({"pool": "a", "disk": "ssd"})), "sure"),
+            (
+                at("test", "/spec/template/spec/nodeSelector", json!({"pool": "a"})),
+                "/spec/template/spec/nodeSelector is not as the test wants it",
+            ),
+            (at("test", "/spec/template/spec/nodeSelector/zone", Value::Null), "sure"),
+            (
+                at("test", "/spec/template/spec/nodeSelector/zone", json!("z")),
+                "/spec/template/spec/nodeSelector/zone is not as the test wants it",
+            ),
+            (
+                at("test", "/spec/template/spec/containers/7/args/0", json!("--x")),
+                "/spec/template/spec/containers/7/args/0 is not as the test wants it",
+            ),
+            (at("replace", &format!("{c}/args/0"), json!("--x")), "unsure"),
+            (at("replace", "/spec/template/spec/dnsPolicy", json!("Default")), "unsure"),
+            (
+                at("replace", "/spec/template/spec/containers/7/args/0", json!("--x")),
+                "/spec/template/spec/containers/7/args/0 is not there",
+            ),
+            (at("remove", &format!("{c}/livenessProbe"), Value::Null), "/spec/template/spec/containers/0/livenessProbe is not there"),
+            (at("remove", &format!("{c}/lifecycle"), Value::Null), "unsure"),
+            (at("remove", "/metadata/annotations/a", Value::Null), "unsure"),
+            (at("add", &format!("{c}/args"), json!(["--x"])), "sure"),
+            (at("add", &format!("{c}/args/-"), json!("--x")), "unsure"),
+            (at("add", "/spec/template/spec/volumes/-", json!({"name": "v"})), "/spec/template/spec/volumes is not there"),
+            (
+                json!({"op": "copy", "from": "/metadata/annotations/a", "path": "/metadata/labels"}),
+                "/metadata/annotations/a is not held, so what comes of the patch cannot be known",
+            ),
+            (
+                json!({"op": "move", "from": "/spec/template/spec/nodeSelector/zone", "path": "/metadata/labels"}),
+                "/spec/template/spec/nodeSelector/zone is not there",
+            ),
+        ] {
+            let said = match Patch::parse(&json!([operation]).to_string(), None).unwrap().apply(&ds()) {
+                Ok(patched) => {
+                    if patched.unsure.is_empty() {
+                        "sure".to_string()
+                    } else {
+                        "unsure".into()
+                    }
+                }
+                Err(e) => e.to_string(),
+            };
+            assert_eq!(said, want, "{operation}");
+        }
+    }
+
+    #[test]
     fn a_wrong_patch_is_one_clear_line() {
         for (text, kind, want) in [
             ("", None, "is empty"),
@@ -408,6 +504,7 @@ mod tests {
             (r#"[{"op":"put","path":"/a"}]"#, None, "op is one of"),
             (r#"[{"op":"add","path":"/a"}]"#, None, "needs a path"),
             (r#"[{"op":"remove","path":"/spec/nothing"}]"#, None, "/spec/nothing is not there"),
+            (r#"[{"op":"add","path":"/spec/nothing","value":1}]"#, None, "unknown field spec.nothing"),
             (r#"[{"op":"test","path":"/spec/template/spec/nodeSelector/pool","value":"z"}]"#, None, "is not as the test wants it"),
             ("spec: {template: {spec: {tolerationz: []}}}", None, "unknown field spec.template.spec.tolerationz"),
             ("spec: {template: {spec: {hostNetwork: maybe}}}", None, "spec.template.spec.hostNetwork"),

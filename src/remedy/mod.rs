@@ -12,6 +12,7 @@ use crate::diagnose::Subject;
 use crate::report::{NodeReport, State};
 
 pub mod by_hand;
+pub mod held;
 pub mod merge;
 pub mod patch;
 pub mod proposal;

@@ -18,6 +18,9 @@ pub enum PatchError {
     /// What the path names is not there.
     #[error("{0} is not there")]
     Path(String),
+    /// What the path names may be there, but is not held here.
+    #[error("{0} is not held, so what comes of the patch cannot be known")]
+    NotHeld(String),
     /// The result is not a DaemonSet any more.
     #[error("the result is no DaemonSet: {0}")]
     Result(String),

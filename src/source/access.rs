@@ -11,6 +11,7 @@ use kube::config::{AuthInfo, Cluster, Context, KubeConfigOptions, Kubeconfig, Ku
 use kube::{Client, Config};
 
 use super::client;
+use super::endless;
 use super::failure::{Failure, clean};
 use super::proxy;
 use crate::cause::command::quote;
@@ -203,9 +204,10 @@ async fn config(access: &Access) -> Result<(Config, Option<String>), Failure> {
     let own_proxy =
         kubeconfig.clusters.first().and_then(|c| c.cluster.as_ref()).and_then(|c| c.proxy_url.clone()).filter(|p| !p.is_empty());
     let authority = kubeconfig.clusters.first().and_then(|c| c.cluster.as_ref()).and_then(|c| c.certificate_authority.clone());
+    named_files(&kubeconfig)?;
     let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(|e| Failure::new(kubeconfig_text(&e)))?;
-    if config.cluster_url.host().is_none() {
-        return Err(Failure::new("the server's URL has no host").hint("it should look like https://HOST:6443"));
+    if let Some(wrong) = url_fault(&config.cluster_url) {
+        return Err(Failure::new(format!("the server's URL {wrong}")).hint("it should look like https://HOST:6443"));
     }
     if let (Some(path), Some([])) = (&authority, config.root_cert.as_deref()) {
         return Err(Failure::new(format!("certificate authority {path} holds no certificate")));
@@ -223,6 +225,7 @@ async fn config(access: &Access) -> Result<(Config, Option<String>), Failure> {
 /// The kubeconfig files, merged, and how to call them.
 fn load(access: &Access) -> Result<(Kubeconfig, String), Failure> {
     let one = |path: &Path| -> Result<Kubeconfig, Failure> {
+        endless::check(path).map_err(|e| Failure::new(format!("kubeconfig {}: {e}", path.display())))?;
         Kubeconfig::read_from(path).map_err(|e| Failure::new(format!("kubeconfig {}: {}", path.display(), kubeconfig_text(&e))))
     };
     if let Some(path) = &access.kubeconfig {
@@ -273,7 +276,7 @@ fn overridden(
     }
     let mut user = user.unwrap_or_default();
     if let Some(server) = &access.server {
-        cluster.server = Some(if server.contains("://") { server.clone() } else { format!("http://{server}") });
+        cluster.server = Some(server.clone());
     }
     if let Some(path) = &access.certificate_authority {
         cluster.certificate_authority = Some(path.display().to_string());
@@ -288,6 +291,7 @@ fn overridden(
         cluster.tls_server_name = Some(name.clone());
     }
     override_user(access, &mut user);
+    with_scheme(&mut cluster, &user);
     let context = Context {
         cluster: "chosen".into(),
         user: Some("chosen".into()),
@@ -302,6 +306,41 @@ fn overridden(
         ..Kubeconfig::default()
     };
     Ok((reduced, KubeConfigOptions::default()))
+}
+
+/// Gives a server without a scheme the one that client-go gives it (`defaultServerUrlFor` of `rest/url_utils.go`).
+fn with_scheme(cluster: &mut Cluster, user: &AuthInfo) {
+    let given = |text: &Option<String>| text.as_ref().is_some_and(|t| !t.is_empty());
+    let secure = given(&cluster.certificate_authority)
+        || given(&cluster.certificate_authority_data)
+        || given(&user.client_certificate)
+        || given(&user.client_certificate_data)
+        || cluster.insecure_skip_tls_verify == Some(true);
+    if let Some(server) = cluster.server.as_mut().filter(|s| !s.is_empty() && !s.contains("://")) {
+        *server = format!("{}://{server}", if secure { "https" } else { "http" });
+    }
+}
+
+/// What is wrong with the server's URL: the client would panic, or ask another port.
+fn url_fault(url: &http::Uri) -> Option<&'static str> {
+    let after_host = url.authority().map_or("", |a| a.as_str().rsplit(['@', ']']).next().unwrap_or_default());
+    match url.host() {
+        None | Some("") => Some("has no host"),
+        Some(_) if !matches!(url.scheme_str(), Some("http" | "https")) => Some("is neither of http nor of https"),
+        Some(_) if url.port_u16().is_none() && after_host.contains(':') => Some("has no port behind its colon"),
+        Some(_) => None,
+    }
+}
+
+/// Refuses files that do not end: they are read whole.
+fn named_files(kubeconfig: &Kubeconfig) -> Result<(), Failure> {
+    let users = kubeconfig.auth_infos.iter().filter_map(|u| u.auth_info.as_ref());
+    let of_users = users.flat_map(|u| [&u.token_file, &u.client_certificate, &u.client_key]);
+    let clusters = kubeconfig.clusters.iter().filter_map(|c| c.cluster.as_ref());
+    for path in clusters.map(|c| &c.certificate_authority).chain(of_users).flatten() {
+        endless::check(Path::new(path)).map_err(|e| Failure::new(format!("{path}: {e}")))?;
+    }
+    Ok(())
 }
 
 /// Takes the blanks off a token in a file, as client-go does, and refuses one that the client would
@@ -399,6 +438,22 @@ users:
         Ok((Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(|e| Failure::new(kubeconfig_text(&e)))?, context))
     }
 
+    #[test]
+    fn urls() {
+        for (server, want) in [
+            ("https://a:6443", None),
+            ("https://u:p@a", None),
+            ("http://[::1]", None),
+            ("http://[::1]:80", None),
+            ("ftp://a", Some("is neither of http nor of https")),
+            ("127.0.0.1:80", Some("is neither of http nor of https")),
+            ("/path", Some("has no host")),
+            ("http://a:99999", Some("has no port behind its colon")),
+        ] {
+            assert_eq!(url_fault(&server.parse().unwrap()), want, "{server}");
+        }
+    }
+
     #[tokio::test]
     async fn flags_are_laid_over_the_context() {
         let skip = Access { insecure_skip_tls_verify: true, ..Access::default() };
@@ -409,8 +464,16 @@ users:
         assert_eq!((config.cluster_url.host(), config.default_namespace.as_str()), (Some("two"), "default"));
         let (config, _) = chosen(Access { cluster: Some("c2".into()), ..skip.clone() }).await.unwrap();
         assert_eq!((config.cluster_url.host(), config.default_namespace.as_str()), (Some("two"), "team"));
-        let (config, _) = chosen(Access { server: Some("127.0.0.1:8001".into()), ..skip.clone() }).await.unwrap();
-        assert_eq!(config.cluster_url.to_string(), "http://127.0.0.1:8001/");
+        for (server, context, want) in [
+            ("127.0.0.1:8001", "one", "https://127.0.0.1:8001/"), // it has an authority
+            ("127.0.0.1:8001", "two", "http://127.0.0.1:8001/"),
+            ("http://127.0.0.1:8001", "one", "http://127.0.0.1:8001/"),
+        ] {
+            let access = Access { server: Some(server.into()), context: Some(context.into()), ..Access::default() };
+            let (kubeconfig, _) = overridden(&access, Kubeconfig::from_yaml(CONFIG).unwrap(), Some(context), "the file").unwrap();
+            let server = kubeconfig.clusters[0].cluster.as_ref().and_then(|c| c.server.clone()).unwrap();
+            assert_eq!(server.parse::<http::Uri>().unwrap().to_string(), want);
+        }
         let with_token = Access { token: Some(Secret("t".into())), as_user: Some("me".into()), as_groups: vec!["g".into()], ..skip };
         assert_eq!(format!("{:?}", with_token.token), "Some(<hidden>)");
         let (config, _) = chosen(with_token).await.unwrap();

@@ -13,6 +13,7 @@ mod cut_json;
 mod cut_yaml;
 pub mod dry_run;
 mod dumps;
+mod endless;
 pub mod failure;
 pub mod files;
 pub mod ingest;
