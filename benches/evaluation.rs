@@ -6,7 +6,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ds_doctor::diagnose::{Options, Subject, diagnose};
-use ds_doctor::filter::{Filter, PLUGINS, Verdict};
+use ds_doctor::filter::{Filter, PLUGINS, Verdict, Want};
 use ds_doctor::model::daemon_set::DaemonSet;
 use ds_doctor::model::node::Node;
 use ds_doctor::model::pod::Pod;
@@ -72,7 +72,7 @@ fn filters(c: &mut Criterion) {
                 subject
                     .nodes
                     .iter()
-                    .map(|info| filters.iter().filter(|filter| !matches!(filter(info), Verdict::Pass)).count())
+                    .map(|info| filters.iter().filter(|filter| !matches!(filter(info, Want::Verdict), Verdict::Pass)).count())
                     .sum::<usize>()
             });
         });

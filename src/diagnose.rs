@@ -11,7 +11,7 @@ use crate::controller::{
     daemon_set_terminating, empty_selector, misscheduled, no_eligible_nodes, node_gone, ownership, pod_orphaned, project_selector,
     selector_overlap, status_disagrees, status_stale,
 };
-use crate::filter::{Cycle, Filter, Memo, PLUGINS, Verdict, filters_of};
+use crate::filter::{Cycle, Filter, Memo, PLUGINS, Verdict, Want, filters_of};
 use crate::model::affinity::Toleration;
 use crate::model::daemon_pod::{DaemonPod, daemon_pod};
 use crate::model::daemon_set::DaemonSet;
@@ -297,8 +297,9 @@ fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, options:
         let pods = subject.pods.get(info.node.name()).map_or(&[][..], Vec::as_slice);
         let without_own;
         let unasked = options.without_checks && is_well(subject, info.node, pods);
-        let as_found = if !unasked && info.pods.iter().any(|p| ownership::owns(subject.ds, p)) {
-            without_own = info.without(&subject.features, |p| ownership::owns(subject.ds, p));
+        let is_own = |pod: &Pod| pods.iter().any(|own| std::ptr::eq(*own, pod));
+        let as_found = if !unasked && !pods.is_empty() && info.pods.iter().any(|p| is_own(p)) {
+            without_own = info.without(&subject.features, is_own);
             &without_own
         } else {
             info
@@ -328,7 +329,7 @@ fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, options:
 
 /// What each filter says of the node, and what preemption would do.
 fn ask<'s>(cycle: &Cycle<'s>, filters: &[Filter<'s>], info: &NodeInfo<'s>) -> (Vec<Check>, Option<Preemption>) {
-    let verdicts: Vec<Verdict> = filters.iter().map(|filter| filter(info)).collect();
+    let verdicts: Vec<Verdict> = filters.iter().map(|filter| filter(info, Want::Verdict)).collect();
     let preemption = DryRun::new(cycle, filters, info).outcome_after(&verdicts);
     (PLUGINS.iter().zip(verdicts).map(|(p, verdict)| check(p.name, verdict)).collect(), preemption)
 }
@@ -470,7 +471,7 @@ fn judge_pod(subject: &Subject, info: &NodeInfo, pod: &Pod, node: &mut NodeRepor
 pub fn filter_causes<'a>(filters: &[Filter<'a>], info: &NodeInfo<'a>) -> (Vec<Cause>, bool) {
     let (mut causes, mut unknown) = (Vec::new(), false);
     for (plugin, filter) in PLUGINS.iter().zip(filters) {
-        match filter(info) {
+        match filter(info, Want::Findings) {
             Verdict::Pass => {}
             Verdict::Unknown(_) => unknown = true,
             Verdict::Fail(failure) => causes.extend(failure.findings.into_iter().map(|finding| {

@@ -52,7 +52,7 @@ pods hold, or restrict the DaemonSet to nodes that have the devices. Create the 
 fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
     match Demand::new(cycle) {
         Ok(demand) if demand.claims.is_empty() && demand.extended.is_none() => Verdict::Pass.into(),
-        Ok(demand) => Box::new(move |info| demand.judge(info).unwrap_or_else(|verdict| verdict)),
+        Ok(demand) => Box::new(move |info, _| demand.judge(info).unwrap_or_else(|verdict| verdict)),
         Err(verdict) => verdict.into(),
     }
 }
@@ -406,6 +406,7 @@ mod tests {
 
     use super::*;
     use crate::diagnose::Subject;
+    use crate::filter::Want;
     use crate::model::daemon_set::DaemonSet;
     use crate::model::snapshot::{Gap, Snapshot};
 
@@ -452,7 +453,7 @@ mod tests {
             }
             let subject = Subject::new(&snapshot, &ds);
             let cycle = subject.fresh_cycle("d-xxxxx");
-            let verdict = match prefilter(&cycle)(&subject.nodes[0]) {
+            let verdict = match prefilter(&cycle)(&subject.nodes[0], Want::Findings) {
                 Verdict::Pass => "pass".to_string(),
                 Verdict::Fail(failure) => failure.reasons.join("; "),
                 Verdict::Unknown(_) => "unknown".to_string(),

@@ -8,9 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Cycle, Failure, Filter, Finding, Plugin, Verdict};
+use super::{Cycle, Failure, Filter, Finding, Plugin, Verdict, Want};
+use rustc_hash::FxHashMap;
+
 use crate::cause::{Entry, Evidence, Fact, PodRule, Stage};
-use crate::model::affinity::{PodAffinity, PodAffinityTerm};
+use crate::model::affinity::{PodAffinity, PodAffinityTerm, anti_affinity_of};
 use crate::model::daemon_pod::HASH_LABEL;
 use crate::model::node::Node;
 use crate::model::node_info::NodeInfo;
@@ -155,6 +157,11 @@ impl Rules {
         !(self.affinity.is_empty() && self.anti_affinity.is_empty())
     }
 
+    /// True if a term may mean a pod with these labels.
+    fn select(&self, labels: &Labels) -> bool {
+        self.affinity.iter().chain(&self.anti_affinity).any(|t| t.selector.as_ref().is_some_and(|s| selects(s, labels)))
+    }
+
     /// True if the pod meets every term of the affinity.
     fn meets_affinity(&self, namespace: &str, labels: &Labels) -> bool {
         !self.affinity.is_empty() && self.affinity.iter().all(|t| t.matches(namespace, &Labels::new(), labels))
@@ -184,11 +191,6 @@ impl Rules {
         own.map(|t| (PodRule::AntiAffinity, t.index, t.key.as_str()))
             .chain(of_another.map(|(i, t)| (PodRule::OfAnother, i, t.topology_key.as_str())))
     }
-}
-
-/// The required anti-affinity terms of a spec.
-fn anti_affinity_of(spec: &PodSpec) -> &[PodAffinityTerm] {
-    spec.affinity.as_ref().and_then(|a| a.pod_anti_affinity.as_ref()).map_or(&[], |a| &a.required)
 }
 
 /// Where a pod is found: index of the node among the cycle's, index of the pod on it.
@@ -272,7 +274,7 @@ impl Tally<'_> {
 fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
     let rules = Rules::new(cycle);
     let everywhere = everywhere(cycle, &rules);
-    Box::new(move |info| judge(cycle, &rules, &everywhere, info))
+    Box::new(move |info, want| judge(cycle, &rules, &everywhere, info, want))
 }
 
 /// The counts of the whole cluster: the same for every pod of the DaemonSet with these terms.
@@ -282,16 +284,22 @@ fn everywhere(cycle: &Cycle, rules: &Rules) -> Arc<Counts> {
     let key = format!("InterPodAffinity {made} {} {:?} {affinity:?}", cycle.namespace, cycle.labels);
     cycle.memo.get(&key, || {
         let own_terms = rules.has_terms();
+        // The pods of a workload share their labels: each set is looked at once.
+        let mut selected: FxHashMap<usize, bool> = FxHashMap::default();
         let mut counts = Counts::default();
-        for (i, info) in cycle.nodes.iter().enumerate() {
-            let pods = info.pods.iter().enumerate().filter(|(_, p)| own_terms || !anti_affinity_of(&p.spec).is_empty());
+        for (i, info) in cycle.nodes.iter().enumerate().filter(|(_, info)| own_terms || info.repelling > 0) {
+            let pods = info.pods.iter().enumerate().filter(|(_, p)| {
+                let labels = &p.metadata.labels;
+                own_terms && *selected.entry(labels.address()).or_insert_with(|| rules.select(labels))
+                    || info.repelling > 0 && !anti_affinity_of(&p.spec).is_empty()
+            });
             rules.count(cycle, info.node, pods.map(|(j, p)| ((i, j), *p)), &mut counts);
         }
         counts
     })
 }
 
-fn judge(cycle: &Cycle, rules: &Rules, everywhere: &Counts, info: &NodeInfo) -> Verdict {
+fn judge(cycle: &Cycle, rules: &Rules, everywhere: &Counts, info: &NodeInfo, want: Want) -> Verdict {
     let node = info.node;
     let (gone, come) = cycle.as_is(node.name()).map(|before| info.changes_since(before)).unwrap_or_default();
     let counted = |pods: &[&Pod]| {
@@ -314,12 +322,13 @@ fn judge(cycle: &Cycle, rules: &Rules, everywhere: &Counts, info: &NodeInfo) -> 
     let is_unmet = |t: &&Term| labels.get(&t.key).is_some_and(|value| tally.pods(PodRule::Affinity, &t.key, value) <= 0);
     let unmet: Vec<&Term> = rules.affinity.iter().filter(is_unmet).collect();
     if !lacking.is_empty() || !(unmet.is_empty() || rules.first && tally.nobody()) {
-        let findings = lacking.iter().map(|t| missing_label(cycle, t, node)).chain(unmet.iter().map(|t| nobody_near(cycle, t, node)));
-        refusals.push((AFFINITY, true, findings.collect()));
+        let lacking = lacking.iter().map(|t| missing_label(cycle, t, node));
+        let findings = want.findings(|| lacking.chain(unmet.iter().map(|t| nobody_near(cycle, t, node))).collect());
+        refusals.push((AFFINITY, true, findings));
     }
     for (rule, reason) in [(PodRule::AntiAffinity, ANTI_AFFINITY), (PodRule::OfAnother, OF_ANOTHER)] {
         if labels.iter().any(|(key, value)| tally.pods(rule, key, value) > 0) {
-            refusals.push((reason, false, repulsions(cycle, rules, info, rule, &tally, &gone, &come)));
+            refusals.push((reason, false, want.findings(|| repulsions(cycle, rules, info, rule, &tally, &gone, &come))));
         }
     }
     let unsure = not_known(cycle, rules, info);
@@ -331,7 +340,7 @@ fn judge(cycle: &Cycle, rules: &Rules, everywhere: &Counts, info: &NodeInfo) -> 
         (Some((reason, unresolvable, _)), _) => Verdict::Fail(Failure {
             reasons: vec![(*reason).into()],
             unresolvable: *unresolvable,
-            findings: refusals.iter().flat_map(|(_, _, f)| f.clone()).collect(),
+            findings: refusals.into_iter().flat_map(|(_, _, f)| f).collect(),
         }),
         (None, Some(why)) => Verdict::Unknown(why),
         (None, None) => Verdict::Pass,
@@ -414,7 +423,7 @@ fn nobody_near(cycle: &Cycle, term: &Term, node: &Node) -> Finding {
 /// pod, the first few by name.
 fn repulsions(cycle: &Cycle, rules: &Rules, info: &NodeInfo, rule: PodRule, tally: &Tally, gone: &[&Pod], come: &[&Pod]) -> Vec<Finding> {
     let mut found: BTreeMap<String, Finding> = BTreeMap::new();
-    for (key, value) in &info.node.metadata.labels {
+    for (key, value) in info.node.metadata.labels.iter() {
         for (name, held) in tally.everywhere.get(rule, key, value).iter().flat_map(|n| &n.holders) {
             let less = tally.less.get(rule, key, value).and_then(|n| n.holders.get(name)).map_or(0, |h| h.pods);
             if held.pods <= less || found.contains_key(name) {

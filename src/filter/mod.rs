@@ -104,7 +104,23 @@ impl Memo {
 
 /// Judges one node. The [`NodeInfo`] is the node as the pod would find it: for a pod to be, the
 /// DaemonSet's own pods are taken off this node (not off the others).
-pub type Filter<'a> = Box<dyn Fn(&NodeInfo<'a>) -> Verdict + Send + Sync + 'a>;
+pub type Filter<'a> = Box<dyn Fn(&NodeInfo<'a>, Want) -> Verdict + Send + Sync + 'a>;
+
+/// What is wanted of a filter beside the verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Want {
+    /// Nothing: a failure may come without findings, whose text costs more than the verdict.
+    Verdict,
+    /// What exactly refuses.
+    Findings,
+}
+
+impl Want {
+    /// The findings, if they are wanted.
+    pub fn findings(self, make: impl FnOnce() -> Vec<Finding>) -> Vec<Finding> {
+        if self == Want::Findings { make() } else { Vec::new() }
+    }
+}
 
 /// What a plugin says of a node.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,7 +140,7 @@ pub struct Failure {
     pub reasons: Vec<Cow<'static, str>>,
     /// True if removing pods from the node cannot help (upstream: UnschedulableAndUnresolvable).
     pub unresolvable: bool,
-    /// What exactly refuses; at least one.
+    /// What exactly refuses; at least one, if they were wanted.
     pub findings: Vec<Finding>,
 }
 
@@ -156,7 +172,7 @@ impl Verdict {
 impl<'a> From<Verdict> for Filter<'a> {
     /// The same verdict for every node.
     fn from(verdict: Verdict) -> Self {
-        Box::new(move |_| verdict.clone())
+        Box::new(move |_, _| verdict.clone())
     }
 }
 
@@ -306,7 +322,7 @@ mod tests {
             let subject = Subject::new(&snapshot, &ds);
             let cycle = subject.fresh_cycle("a-xxxxx");
             for plugin in [node_ports::PLUGIN, node_resources_fit::PLUGIN] {
-                assert_eq!((plugin.prefilter)(&cycle)(&subject.nodes[0]), want, "{}", plugin.name);
+                assert_eq!((plugin.prefilter)(&cycle)(&subject.nodes[0], Want::Findings), want, "{}", plugin.name);
             }
         }
     }

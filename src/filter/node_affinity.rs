@@ -50,18 +50,18 @@ pub fn entry() -> &'static Entry {
 
 fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
     let template = &cycle.daemon_set.spec.template.spec.node_selector;
-    Box::new(move |info| {
+    Box::new(move |info, want| {
         let node = info.node;
-        let mut findings = selector_findings(cycle, node, |key, value| template.get(key).is_some_and(|v| v == value));
-        if cycle.pod.is_some()
-            && let Some(required) = required(cycle.spec)
-            && !matches_node(required, node)
-        {
-            findings.extend(affinity_findings(required, node, &object(cycle), "spec"));
-        }
-        if findings.is_empty() {
+        let selected = cycle.spec.node_selector.iter().all(|(key, value)| node.metadata.labels.get(key) == Some(value));
+        let unmet = required(cycle.spec).filter(|required| cycle.pod.is_some() && !matches_node(required, node));
+        if selected && unmet.is_none() {
             return Verdict::Pass;
         }
+        let findings = want.findings(|| {
+            let mut findings = selector_findings(cycle, node, |key, value| template.get(key).is_some_and(|v| v == value));
+            findings.extend(unmet.into_iter().flat_map(|required| affinity_findings(required, node, &object(cycle), "spec")));
+            findings
+        });
         Verdict::Fail(Failure { reasons: vec![REASON.into()], unresolvable: true, findings })
     })
 }

@@ -37,7 +37,7 @@ Upgrade the node's kubelet (and container runtime), turn the feature gate on the
 
 fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
     let needed = if cycle.features.node_declared_features { needed(cycle.spec, cycle.snapshot.version) } else { Vec::new() };
-    Box::new(move |info| {
+    Box::new(move |info, _| {
         let declared = &info.node.status.declared_features;
         let missing = needed.iter().filter(|(feature, _)| !declared.iter().any(|d| d == feature));
         let findings: Vec<Finding> = missing

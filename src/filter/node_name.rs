@@ -36,7 +36,7 @@ pub fn entry() -> &'static Entry {
 
 fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
     let wanted = cycle.spec.node_name.as_str();
-    Box::new(move |info| {
+    Box::new(move |info, _| {
         if wanted.is_empty() || wanted == info.node.name() {
             return Verdict::Pass;
         }

@@ -38,25 +38,24 @@ to 0 and maxUnavailable to 1: the old pod has to go before the new one can come.
 
 fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
     let wanted: Vec<HostPort> = host_ports(cycle.spec).collect();
-    Box::new(move |info| {
+    Box::new(move |info, want| {
         if wanted.is_empty() {
             return Verdict::Pass;
         }
-        let mut findings: Vec<Finding> = Vec::new();
-        for pod in &info.pods {
-            for held in host_ports(&pod.spec).filter(|p| !info.freed_ports.contains(p)) {
-                for port in wanted.iter().filter(|p| p.conflicts_with(&held)) {
-                    let finding = finding(cycle, port, &held, pod);
-                    if !findings.iter().any(|f| f.detail == finding.detail) {
-                        findings.push(finding);
-                    }
-                }
-            }
-        }
-        if findings.is_empty() {
+        let conflicts = || {
+            let held = info.port_holders.iter().flat_map(|pod| host_ports(&pod.spec).map(move |held| (*pod, held)));
+            held.filter(|(_, held)| !info.freed_ports.contains(held))
+                .flat_map(|(pod, held)| wanted.iter().filter(move |p| p.conflicts_with(&held)).map(move |port| (port, held, pod)))
+        };
+        if conflicts().next().is_none() {
             return Verdict::pass_if_pods_known(info);
         }
-        findings.sort_by(|a, b| a.detail.cmp(&b.detail));
+        let findings = want.findings(|| {
+            let mut findings: Vec<Finding> = conflicts().map(|(port, held, pod)| finding(cycle, port, &held, pod)).collect();
+            findings.sort_by(|a, b| a.detail.cmp(&b.detail));
+            findings.dedup_by(|a, b| a.detail == b.detail);
+            findings
+        });
         Verdict::Fail(Failure { reasons: vec![REASON.into()], unresolvable: false, findings })
     })
 }

@@ -3,6 +3,7 @@
 //! Upstream: `pkg/scheduler/framework/plugins/noderesources/fit.go`, `fitsRequest` (v1.34.3,
 //! v1.37.2). All shortages are reported, not only the first.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::{Cycle, Failure, Filter, Finding, Plugin, Verdict};
@@ -46,7 +47,7 @@ const CONSUMERS: usize = 3;
 
 fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
     let wanted = spec_requests(cycle.spec, &cycle.features);
-    Box::new(move |info| {
+    Box::new(move |info, want| {
         let mut shortages = shortages(&wanted, info);
         // What a device class provides on the node is DynamicResources' business.
         let mut unknown = None;
@@ -68,9 +69,9 @@ fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
             return Verdict::pass_if_pods_known(info);
         }
         Verdict::Fail(Failure {
-            reasons: shortages.iter().map(|s| s.reason().into()).collect(),
+            reasons: shortages.iter().map(|s| s.reason()).collect(),
             unresolvable: shortages.iter().any(|s| s.resource != "pods" && s.requested > s.allocatable),
-            findings: shortages.iter().map(|s| finding(cycle, info, s)).collect(),
+            findings: want.findings(|| shortages.iter().map(|s| finding(cycle, info, s)).collect()),
         })
     })
 }
@@ -89,8 +90,13 @@ pub struct Shortage {
 }
 
 impl Shortage {
-    fn reason(&self) -> String {
-        if self.resource == "pods" { "Too many pods".into() } else { format!("Insufficient {}", self.resource) }
+    fn reason(&self) -> Cow<'static, str> {
+        match self.resource.as_str() {
+            "pods" => "Too many pods".into(),
+            "cpu" => "Insufficient cpu".into(),
+            "memory" => "Insufficient memory".into(),
+            other => format!("Insufficient {other}").into(),
+        }
     }
 
     /// By how much the node is short.
@@ -194,6 +200,7 @@ mod tests {
 
     use super::*;
     use crate::diagnose::Subject;
+    use crate::filter::Want;
     use crate::model::daemon_set::DaemonSet;
     use crate::model::node::Node;
     use crate::model::resource_claim::DeviceClass;
@@ -227,7 +234,7 @@ mod tests {
             snapshot.objects.device_classes = Listed { items: vec![class.clone()], gap: None };
             let subject = Subject::new(&snapshot, &ds);
             let cycle = subject.fresh_cycle("a-xxxxx");
-            let verdict = prefilter(&cycle)(&subject.nodes[0]);
+            let verdict = prefilter(&cycle)(&subject.nodes[0], Want::Findings);
             assert_eq!(verdict == Verdict::Pass, fits, "{resource} {allocatable:?} 1.{minor}");
         }
     }
@@ -243,7 +250,7 @@ mod tests {
             snapshot.objects.nodes = Listed { items: vec![serde_json::from_value(node).unwrap()], gap: None };
             let subject = Subject::new(&snapshot, &ds);
             let cycle = subject.fresh_cycle("a-xxxxx");
-            let got = match prefilter(&cycle)(&subject.nodes[0]) {
+            let got = match prefilter(&cycle)(&subject.nodes[0], Want::Findings) {
                 Verdict::Fail(f) => f.reasons.join(", "),
                 Verdict::Unknown(_) => "?".into(),
                 Verdict::Pass => "+".into(),

@@ -39,7 +39,7 @@ Uncordon the node (`kubectl uncordon NODE`), and find the webhook that rewrites 
 fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
     let taint = Taint { key: "node.kubernetes.io/unschedulable".into(), effect: "NoSchedule".into(), ..Taint::default() };
     let tolerated = cycle.spec.tolerations.iter().any(|t| tolerates(t, &taint, cycle.features.toleration_comparison));
-    Box::new(move |info| {
+    Box::new(move |info, _| {
         if !info.node.spec.unschedulable || tolerated {
             return Verdict::Pass;
         }

@@ -51,7 +51,7 @@ fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
         return Verdict::Pass.into();
     }
     let storage = Storage::new(cycle.snapshot);
-    Box::new(move |info| judge(cycle, &storage, info).unwrap_or_else(|verdict| verdict))
+    Box::new(move |info, _| judge(cycle, &storage, info).unwrap_or_else(|verdict| verdict))
 }
 
 /// Volumes by their unique name: the driver and what holds it (`claim ns/name` or `volume name`).

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Cycle, Failure, Filter, Finding, Plugin, Verdict};
+use super::{Cycle, Failure, Filter, Finding, Plugin, Verdict, Want};
 use crate::cause::{Entry, Evidence, Fact, Stage};
 use crate::filter::node_affinity::required;
 use crate::filter::taint_toleration::EFFECTS;
@@ -167,10 +167,10 @@ fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
     let listed = cycle.spec.topology_spread_constraints.iter().enumerate().filter(forbids);
     let constraints: Vec<Constraint> = listed.map(|(i, c)| Constraint::new(i, c, cycle.labels)).collect();
     if constraints.is_empty() {
-        return Box::new(|_| Verdict::Pass);
+        return Box::new(|_, _| Verdict::Pass);
     }
     let everywhere = everywhere(cycle, &constraints);
-    Box::new(move |info| judge(cycle, &constraints, &everywhere, info))
+    Box::new(move |info, want| judge(cycle, &constraints, &everywhere, info, want))
 }
 
 /// The domains of the constraints that do not heed node affinity: the same for every pod of the
@@ -242,7 +242,7 @@ fn within_affinity(cycle: &Cycle, constraints: &[Constraint], judged: &Node) -> 
     }
 }
 
-fn judge(cycle: &Cycle, constraints: &[Constraint], everywhere: &[Domains], info: &NodeInfo) -> Verdict {
+fn judge(cycle: &Cycle, constraints: &[Constraint], everywhere: &[Domains], info: &NodeInfo, want: Want) -> Verdict {
     let pin = pinned_to(cycle, info.node);
     let within = within_affinity(cycle, constraints, info.node);
     let all_keys = has_all_keys(info.node, constraints);
@@ -251,7 +251,7 @@ fn judge(cycle: &Cycle, constraints: &[Constraint], everywhere: &[Domains], info
     for ((constraint, everywhere), within) in constraints.iter().zip(everywhere).zip(&within) {
         let Some(domain) = info.node.metadata.labels.get(constraint.key) else {
             reason = reason.or(Some((NO_LABEL, true)));
-            findings.push(missing_label(cycle, constraint, info.node));
+            findings.extend(want.findings(|| vec![missing_label(cycle, constraint, info.node)]));
             continue;
         };
         let domains = if constraint.honor_affinity { within } else { everywhere };
@@ -271,7 +271,7 @@ fn judge(cycle: &Cycle, constraints: &[Constraint], everywhere: &[Domains], info
         }
         if here + constraint.own - least > constraint.max_skew {
             reason = reason.or(Some((SKEW, false)));
-            findings.push(too_skewed(cycle, constraint, domains, domain, here, emptiest.filter(|_| !too_few)));
+            findings.extend(want.findings(|| vec![too_skewed(cycle, constraint, domains, domain, here, emptiest.filter(|_| !too_few))]));
         }
     }
     match (reason, unknown) {

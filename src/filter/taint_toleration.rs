@@ -51,13 +51,12 @@ pub fn entry() -> &'static Entry {
 
 fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
     let comparison = cycle.features.toleration_comparison;
-    Box::new(move |info| {
-        let findings: Vec<Finding> = untolerated(&info.node.spec.taints, &cycle.spec.tolerations, &EFFECTS, comparison)
-            .map(|(i, taint)| finding(info.node, i, taint))
-            .collect();
-        if findings.is_empty() {
+    Box::new(move |info, want| {
+        let mut refusing = untolerated(&info.node.spec.taints, &cycle.spec.tolerations, &EFFECTS, comparison).peekable();
+        if refusing.peek().is_none() {
             return Verdict::Pass;
         }
+        let findings = want.findings(|| refusing.map(|(i, taint)| finding(info.node, i, taint)).collect());
         Verdict::Fail(Failure { reasons: vec![REASON.into()], unresolvable: true, findings })
     })
 }

@@ -65,7 +65,7 @@ fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
     }
     let storage = Storage::new(cycle.snapshot);
     match claims(cycle, &storage) {
-        Ok(claims) => Box::new(move |info| claims.judge(cycle, &storage, info).unwrap_or_else(|verdict| verdict)),
+        Ok(claims) => Box::new(move |info, _| claims.judge(cycle, &storage, info).unwrap_or_else(|verdict| verdict)),
         Err(verdict) => verdict.into(),
     }
 }
@@ -497,7 +497,7 @@ mod tests {
         let names = ["VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone"];
         let plugins = super::super::PLUGINS.iter().filter(|p| names.contains(&p.name));
         plugins
-            .filter_map(|p| match (p.prefilter)(&cycle)(&subject.nodes[0]) {
+            .filter_map(|p| match (p.prefilter)(&cycle)(&subject.nodes[0], crate::filter::Want::Findings) {
                 Verdict::Pass => None,
                 Verdict::Fail(f) => Some(format!("{}: {}", p.name, f.reasons.join("; "))),
                 Verdict::Unknown(_) => Some(format!("{}: unknown", p.name)),

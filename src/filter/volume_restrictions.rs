@@ -46,7 +46,7 @@ fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
         return Verdict::Pass.into();
     }
     match one_pod_claims(cycle) {
-        Ok(claims) => Box::new(move |info| judge(cycle, &claims, info)),
+        Ok(claims) => Box::new(move |info, _| judge(cycle, &claims, info)),
         Err(verdict) => verdict.into(),
     }
 }

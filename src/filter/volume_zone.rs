@@ -62,7 +62,7 @@ fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
         return Verdict::Pass.into();
     }
     match topologies(cycle) {
-        Ok(topologies) => Box::new(move |info| judge(&topologies, info)),
+        Ok(topologies) => Box::new(move |info, _| judge(&topologies, info)),
         Err(verdict) => verdict.into(),
     }
 }

@@ -8,7 +8,7 @@ use crate::cause::{Evidence, Remedy};
 use crate::controller::ownership::{owns, owns_revision};
 use crate::controller::should_run::decide;
 use crate::diagnose::{Subject, stand_in_name};
-use crate::filter::{Filter, PLUGINS, Verdict};
+use crate::filter::{Filter, PLUGINS, Verdict, Want};
 use crate::model::pod::Pod;
 use crate::model::selector::{is_empty, selects};
 use crate::model::toleration::daemon_pod_tolerations;
@@ -36,7 +36,8 @@ pub fn surge_blocked(subject: &Subject) -> Option<Found> {
             continue;
         }
         all += 1;
-        let refusing: Vec<&str> = filters.iter().filter(|(_, f)| matches!(f(info), Verdict::Fail(_))).map(|(name, _)| *name).collect();
+        let refusing: Vec<&str> =
+            filters.iter().filter(|(_, f)| matches!(f(info, Want::Verdict), Verdict::Fail(_))).map(|(name, _)| *name).collect();
         if !refusing.is_empty() {
             blocked.push(info.node.name());
             plugins.extend(refusing);

@@ -2,6 +2,7 @@
 //! Preferences never keep a pod off a node; those between pods are held because a pod may be refused for them.
 
 use super::object::LabelSelector;
+use super::pod::PodSpec;
 use super::wire::wire;
 
 wire! {
@@ -79,6 +80,11 @@ wire! {
         pub effect: String = [string] 4,
         pub toleration_seconds: Option<i64> = [int64, optional] 5,
     }
+}
+
+/// The required anti-affinity terms of a spec.
+pub fn anti_affinity_of(spec: &PodSpec) -> &[PodAffinityTerm] {
+    spec.affinity.as_ref().and_then(|a| a.pod_anti_affinity.as_ref()).map_or(&[], |a| &a.required)
 }
 
 impl std::fmt::Display for NodeSelectorRequirement {

@@ -30,10 +30,15 @@ impl<'a> Index<'a> {
     /// Gathers it.
     pub fn new(snapshot: &'a Snapshot) -> Self {
         let features = snapshot.version.features();
-        let mut controlled: FxHashMap<&str, Vec<&Pod>> = FxHashMap::default();
+        // The pods of a workload share their list of owners.
+        let mut by_owners: FxHashMap<usize, Vec<&Pod>> = FxHashMap::default();
         for pod in snapshot.pods.iter() {
-            if let Some(owner) = pod.metadata.controller() {
-                controlled.entry(&owner.uid).or_default().push(pod);
+            by_owners.entry(pod.metadata.owner_references.address()).or_default().push(pod);
+        }
+        let mut controlled: FxHashMap<&str, Vec<&Pod>> = FxHashMap::default();
+        for pods in by_owners.into_values() {
+            if let Some(owner) = pods.first().and_then(|p| p.metadata.controller()) {
+                controlled.entry(&owner.uid).or_default().extend(pods);
             }
         }
         let nodes = node_infos(snapshot, &features).into();

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::affinity::anti_affinity_of;
 use super::host_port::{HostPort, host_ports};
 use super::node::Node;
 use super::pod::Pod;
@@ -25,6 +26,10 @@ pub struct NodeInfo<'a> {
     pub pods_known: bool,
     /// The pods bound to it that are not terminal.
     pub pods: Vec<&'a Pod>,
+    /// Those of them that hold host ports.
+    pub port_holders: Vec<&'a Pod>,
+    /// How many of them have a required anti-affinity.
+    pub repelling: usize,
     /// What these pods request.
     pub requested: Resources,
     /// What the node has for pods.
@@ -34,8 +39,8 @@ pub struct NodeInfo<'a> {
     /// Host ports of pods taken off the node. Upstream keeps a node's ports as a set, so taking
     /// one holder away frees the port even if another pod holds it as well.
     pub freed_ports: Vec<HostPort<'a>>,
-    /// What pods of the cluster request.
-    known: Arc<Requests>,
+    /// What is told from the specs of the cluster's pods.
+    known: Arc<Known>,
 }
 
 impl<'a> NodeInfo<'a> {
@@ -48,6 +53,8 @@ impl<'a> NodeInfo<'a> {
             node,
             pods_known: true,
             pods: Vec::new(),
+            port_holders: Vec::new(),
+            repelling: 0,
             requested: Resources::default(),
             allocatable: Resources::from_list(allocatable),
             allowed_pods: allocatable.get("pods").map_or(0, |q| q.value()),
@@ -58,17 +65,26 @@ impl<'a> NodeInfo<'a> {
 
     /// Puts a pod on the node.
     pub fn add(&mut self, pod: &'a Pod, features: &Features) {
-        self.requested.add(&self.known.of(pod, features));
-        if !self.freed_ports.is_empty() {
-            let ports: Vec<HostPort> = host_ports(&pod.spec).collect();
-            self.freed_ports.retain(|p| !ports.contains(p));
+        let known = self.known.clone();
+        self.put(pod, &known.of(pod, features));
+    }
+
+    fn put(&mut self, pod: &'a Pod, told: &Told) {
+        self.requested.add(&told.requests);
+        if told.holds_ports {
+            self.freed_ports.retain(|p| !host_ports(&pod.spec).any(|taken| taken == *p));
+            self.port_holders.push(pod);
         }
+        self.repelling += usize::from(told.repels);
         self.pods.push(pod);
     }
 
     /// What a pod counts on the node.
     pub fn requests_of(&self, pod: &Pod, features: &Features) -> Cow<'_, Resources> {
-        self.known.of(pod, features)
+        match self.known.of(pod, features) {
+            Cow::Borrowed(told) => Cow::Borrowed(&told.requests),
+            Cow::Owned(told) => Cow::Owned(told.requests),
+        }
     }
 
     /// The same node without the pods that `gone` picks.
@@ -78,8 +94,11 @@ impl<'a> NodeInfo<'a> {
         rest.pods.retain(|pod| {
             let goes = gone(pod);
             if goes {
-                rest.requested.subtract(&self.known.of(pod, features));
+                let told = self.known.of(pod, features);
+                rest.requested.subtract(&told.requests);
+                rest.repelling -= usize::from(told.repels);
                 rest.freed_ports.extend(host_ports(&pod.spec));
+                rest.port_holders.retain(|p| !std::ptr::eq(*p, *pod));
             }
             !goes
         });
@@ -101,17 +120,41 @@ impl<'a> NodeInfo<'a> {
     }
 }
 
-/// What pods request, worked out once for those that share spec and status.
-#[derive(Debug, Default)]
-struct Requests(FxHashMap<(usize, usize), Resources>);
+/// What the filters ask of a pod's spec and status.
+#[derive(Clone, Debug)]
+struct Told {
+    requests: Resources,
+    holds_ports: bool,
+    repels: bool,
+    terminal: bool,
+}
 
-impl Requests {
+impl Told {
+    fn new(pod: &Pod, features: &Features) -> Self {
+        Told {
+            requests: bound_requests(pod, features),
+            holds_ports: host_ports(&pod.spec).next().is_some(),
+            repels: !anti_affinity_of(&pod.spec).is_empty(),
+            terminal: pod.is_terminal(),
+        }
+    }
+}
+
+/// The same, worked out once for pods that share both.
+#[derive(Debug, Default)]
+struct Known {
+    told: Vec<Told>,
+    places: FxHashMap<(usize, usize), usize>,
+}
+
+impl Known {
     fn key(pod: &Pod) -> (usize, usize) {
         (pod.spec.address(), pod.status.address())
     }
 
-    fn of(&self, pod: &Pod, features: &Features) -> Cow<'_, Resources> {
-        self.0.get(&Requests::key(pod)).map_or_else(|| Cow::Owned(bound_requests(pod, features)), Cow::Borrowed)
+    fn of(&self, pod: &Pod, features: &Features) -> Cow<'_, Told> {
+        let told = self.places.get(&Known::key(pod)).and_then(|i| self.told.get(*i));
+        told.map_or_else(|| Cow::Owned(Told::new(pod, features)), Cow::Borrowed)
     }
 }
 
@@ -121,13 +164,25 @@ pub fn node_infos<'a>(snapshot: &'a Snapshot, features: &Features) -> Vec<NodeIn
     let mut nodes: Vec<&Node> = snapshot.nodes.iter().collect();
     nodes.sort_by(|a, b| a.name().cmp(b.name()));
     let index: FxHashMap<&str, usize> = nodes.iter().enumerate().map(|(i, node)| (node.name(), i)).collect();
-    let place = |pod: &'a Pod| Some((*index.get(pod.node_name()?)?, pod));
-    let placed: Vec<(usize, &Pod)> = snapshot.pods.iter().filter(|p| !p.is_terminal()).filter_map(place).collect();
     let mut counts = vec![0; nodes.len()];
-    placed.iter().for_each(|(i, _)| counts[*i] += 1);
-    let mut known = Requests::default();
-    for (_, pod) in &placed {
-        known.0.entry(Requests::key(pod)).or_insert_with(|| bound_requests(pod, features));
+    let mut known = Known::default();
+    // Node, what is told, pod.
+    let mut placed: Vec<(usize, usize, &Pod)> = Vec::with_capacity(snapshot.pods.len());
+    for pod in snapshot.pods.iter() {
+        let next = known.told.len();
+        let place = *known.places.entry(Known::key(pod)).or_insert(next);
+        if place == next {
+            known.told.push(Told::new(pod, features));
+        }
+        if known.told.get(place).is_none_or(|told| told.terminal) {
+            continue;
+        }
+        if let Some(i) = pod.node_name().and_then(|name| index.get(name))
+            && let Some(count) = counts.get_mut(*i)
+        {
+            *count += 1;
+            placed.push((*i, place, pod));
+        }
     }
     let known = Arc::new(known);
     let of_node = |(node, count)| NodeInfo {
@@ -137,9 +192,9 @@ pub fn node_infos<'a>(snapshot: &'a Snapshot, features: &Features) -> Vec<NodeIn
         ..NodeInfo::new(node)
     };
     let mut infos: Vec<NodeInfo> = nodes.into_iter().zip(counts).map(of_node).collect();
-    for (i, pod) in placed {
-        if let Some(info) = infos.get_mut(i) {
-            info.add(pod, features);
+    for (i, place, pod) in placed {
+        if let (Some(info), Some(told)) = (infos.get_mut(i), known.told.get(place)) {
+            info.put(pod, told);
         }
     }
     infos

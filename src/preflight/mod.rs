@@ -16,7 +16,7 @@ use crate::controller::recount::{Tally, recount};
 use crate::controller::should_run::Decision;
 use crate::controller::{no_eligible_nodes, ownership, selector_overlap};
 use crate::diagnose::{self, Options, Subject, filter_causes, stand_in_name};
-use crate::filter::{Filter, PLUGINS, filters_of};
+use crate::filter::{Filter, PLUGINS, Want, filters_of};
 use crate::model::daemon_pod::daemon_pod;
 use crate::model::daemon_set::DaemonSet;
 use crate::model::node_info::NodeInfo;
@@ -259,7 +259,7 @@ fn judge_nodes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, refusals
             should_run: Some(decision.should_run),
             should_continue_running: Some(decision.should_continue),
             pods: pods.iter().map(|p| diagnose::pod_report(subject, p)).collect(),
-            checks: PLUGINS.iter().zip(&filters).map(|(p, filter)| diagnose::check(p.name, filter(found))).collect(),
+            checks: PLUGINS.iter().zip(&filters).map(|(p, filter)| diagnose::check(p.name, filter(found, Want::Verdict))).collect(),
             preemption: None,
             causes: Vec::new(),
         };

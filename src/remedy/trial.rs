@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::cause::{Cause, Fact, Stage};
 use crate::controller::ownership;
 use crate::diagnose::{Subject, decide_for, stand_in_name};
-use crate::filter::{Filter, PLUGINS, Verdict, filters_of};
+use crate::filter::{Filter, PLUGINS, Verdict, Want, filters_of};
 use crate::model::daemon_set::DaemonSet;
 use crate::model::int_or_string::IntOrString;
 use crate::model::node::{Node, Taint};
@@ -137,7 +137,7 @@ fn judge(trial: &Subject, group: &[&NodeReport], live_stays: bool, preempts: boo
 }
 
 fn refusals<'a>(filters: &[Filter<'a>], info: &NodeInfo<'a>, unknown: &mut bool) -> Vec<String> {
-    let refuses = PLUGINS.iter().zip(filters).filter(|(_, filter)| match filter(info) {
+    let refuses = PLUGINS.iter().zip(filters).filter(|(_, filter)| match filter(info, Want::Verdict) {
         Verdict::Pass => false,
         Verdict::Fail(_) => true,
         Verdict::Unknown(_) => {

@@ -9,7 +9,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use crate::filter::{Cycle, Filter, PLUGINS, Verdict};
+use crate::filter::{Cycle, Filter, PLUGINS, Verdict, Want};
 use crate::model::node_info::NodeInfo;
 use crate::model::pod::Pod;
 use crate::model::policy::PodDisruptionBudget;
@@ -94,7 +94,7 @@ impl<'c, 'a> DryRun<'c, 'a> {
     }
 
     fn first_refusal(&self, info: &NodeInfo<'a>) -> Option<Refusal> {
-        PLUGINS.iter().zip(self.filters).find_map(|(plugin, filter)| Refusal::of(plugin.name, &filter(info)))
+        PLUGINS.iter().zip(self.filters).find_map(|(plugin, filter)| Refusal::of(plugin.name, &filter(info, Want::Verdict)))
     }
 
     /// The pods of lower priority on the node, most important first; those that upstream holds
