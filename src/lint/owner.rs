@@ -29,8 +29,8 @@ pub fn kept_by_another(subject: &Subject) -> Option<Found> {
         return Some(Found::new(message).evidence(subject, "metadata.ownerReferences", format!("{}/{}", owner.kind, owner.name)));
     }
     let marked = MARKS.iter().find_map(|(is_label, key, who)| {
-        let (field, map) = if *is_label { ("labels", &*meta.labels) } else { ("annotations", &meta.annotations) };
-        Some((format!("metadata.{field}[{key}]"), *who, map.get(*key)?))
+        let (field, value) = if *is_label { ("labels", meta.labels.get(key)) } else { ("annotations", meta.annotations.get(*key)) };
+        Some((format!("metadata.{field}[{key}]"), *who, value?))
     });
     let (field, who, value) = marked?;
     // An identifier of Argo CD begins with the application's name.

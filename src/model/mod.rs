@@ -14,6 +14,7 @@ pub mod extended_devices;
 pub mod host_port;
 pub mod index;
 pub mod int_or_string;
+pub mod labels;
 pub mod namespace_selector;
 pub mod node;
 pub mod node_info;

@@ -4,7 +4,7 @@
 //! OpenShift's project selector, which its DaemonSet controller knows, too
 //! (`pkg/controller/daemon/patch_nodeselector.go` of openshift/kubernetes).
 
-use super::object::Labels;
+use super::object::StringMap;
 use super::snapshot::Snapshot;
 
 /// The annotation of the admission plugin PodNodeSelector.
@@ -16,7 +16,7 @@ pub const PROJECT_ANNOTATION: &str = "openshift.io/node-selector";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamespaceSelector {
     /// The labels that a node has to have.
-    pub labels: Labels,
+    pub labels: StringMap,
     /// The annotation that says so.
     pub annotation: &'static str,
     /// True if the controller heeds it as well (OpenShift); else admission alone does.
@@ -45,7 +45,7 @@ pub fn namespace_selector(snapshot: &Snapshot, namespace: &str) -> Option<Namesp
 }
 
 /// `k=v,k2=v2`, as both annotations are written.
-pub fn parse(text: &str) -> Labels {
+pub fn parse(text: &str) -> StringMap {
     let entry = |part: &str| {
         let (key, value) = part.split_once('=')?;
         Some((key.trim().to_string(), value.trim_start_matches('=').trim().to_string()))

@@ -8,8 +8,10 @@ use super::shared::Shared;
 use super::time::Time;
 use super::wire::wire;
 
-/// Labels, annotations and node selectors.
-pub type Labels = BTreeMap<String, String>;
+pub use super::labels::Labels;
+
+/// Annotations, node selectors and the like.
+pub type StringMap = BTreeMap<String, String>;
 
 wire! {
     /// `ObjectMeta`, without managed fields. Annotations are held only of the kinds that need them
@@ -24,8 +26,8 @@ wire! {
         pub creation_timestamp: Option<Time> = [message, optional] 8,
         pub deletion_timestamp: Option<Time> = [message, optional] 9,
         pub deletion_grace_period_seconds: Option<i64> = [int64, optional] 10,
-        pub labels: Shared<Labels> = [btree_map = "string, string"] 11,
-        pub annotations: Labels = [btree_map = "string, string"] 12,
+        pub labels: Shared<Labels> = [message, repeated] 11,
+        pub annotations: StringMap = [btree_map = "string, string"] 12,
         pub owner_references: Shared<Vec<OwnerReference>> = [message, repeated] 13,
         pub finalizers: Vec<String> = [string, repeated] 14,
     }
@@ -41,7 +43,7 @@ wire! {
 
     /// `LabelSelector`: empty selects everything; absent selects nothing.
     pub struct LabelSelector {
-        pub match_labels: Labels = [btree_map = "string, string"] 1,
+        pub match_labels: StringMap = [btree_map = "string, string"] 1,
         pub match_expressions: Vec<LabelSelectorRequirement> = [message, repeated] 2,
     }
 

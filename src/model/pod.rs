@@ -5,7 +5,7 @@
 use super::affinity::{Affinity, Toleration, TopologySpreadConstraint};
 use super::int_or_string::IntOrString;
 use super::node::ResourceList;
-use super::object::{Labels, LocalObjectReference, ObjectMeta, objects};
+use super::object::{LocalObjectReference, ObjectMeta, StringMap, objects};
 use super::quantity::Quantity;
 use super::shared::Shared;
 use super::time::Time;
@@ -39,7 +39,7 @@ wire! {
         pub restart_policy: String = [string] 3,
         pub termination_grace_period_seconds: Option<i64> = [int64, optional] 4,
         pub active_deadline_seconds: Option<i64> = [int64, optional] 5,
-        pub node_selector: Labels = [btree_map = "string, string"] 7,
+        pub node_selector: StringMap = [btree_map = "string, string"] 7,
         pub service_account_name: String = [string] 8,
         /// Deprecated name of `serviceAccountName`.
         pub service_account: String = [string] 9,

@@ -5,7 +5,7 @@
 use super::affinity::Toleration;
 use super::int_or_string::IntOrString;
 use super::node::ResourceList;
-use super::object::{LabelSelector, Labels, LocalObjectReference, ObjectMeta, objects};
+use super::object::{LabelSelector, LocalObjectReference, ObjectMeta, StringMap, objects};
 use super::time::Time;
 use super::wire::{wire, wire_inline};
 
@@ -50,7 +50,7 @@ wire! {
 
     /// `Scheduling` of a RuntimeClass.
     pub struct RuntimeClassScheduling {
-        pub node_selector: Labels = [btree_map = "string, string"] 1,
+        pub node_selector: StringMap = [btree_map = "string, string"] 1,
         pub tolerations: Vec<Toleration> = [message, repeated] 2,
     }
 
@@ -224,7 +224,7 @@ wire! {
 
     /// `ServiceSpec`.
     pub struct ServiceSpec {
-        pub selector: Labels = [btree_map = "string, string"] 2,
+        pub selector: StringMap = [btree_map = "string, string"] 2,
     }
 
     /// `EndpointSlice`.

@@ -17,7 +17,7 @@ use super::slim::{Focus, Slimmer};
 use crate::model::daemon_set::{ControllerRevision, DaemonSet};
 use crate::model::event::Event;
 use crate::model::node::Node;
-use crate::model::object::{Labels, Object, ObjectMeta};
+use crate::model::object::{Object, ObjectMeta, StringMap};
 use crate::model::pod::Pod;
 use crate::model::policy::*;
 use crate::model::resource_claim::{DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice};
@@ -119,7 +119,7 @@ pub trait Ingested: Object {
 
     /// Refuses what the API server would refuse and no check could judge: `field: what is wrong`.
     fn check(&self) -> Result<(), String> {
-        check_labels("metadata.labels", &self.meta().labels)
+        check_labels("metadata.labels", self.meta().labels.iter())
     }
 
     /// Drops what is not needed of the object; false if nothing is.
@@ -200,8 +200,8 @@ impl Ingested for DaemonSet {
     }
 
     fn check(&self) -> Result<(), String> {
-        check_labels("metadata.labels", &self.metadata.labels)?;
-        check_labels("spec.template.metadata.labels", &self.spec.template.metadata.labels)?;
+        check_labels("metadata.labels", self.metadata.labels.iter())?;
+        check_labels("spec.template.metadata.labels", self.spec.template.metadata.labels.iter())?;
         self.spec.selector.iter().try_for_each(|s| check_labels("spec.selector.matchLabels", &s.match_labels))
     }
 
@@ -332,7 +332,7 @@ fn check_name(meta: &ObjectMeta) -> Result<(), String> {
     Ok(())
 }
 
-fn check_labels(field: &str, labels: &Labels) -> Result<(), String> {
+fn check_labels<'a>(field: &str, labels: impl IntoIterator<Item = (&'a String, &'a String)>) -> Result<(), String> {
     let shown = |text: &str| text.chars().take(80).collect::<String>();
     for (key, value) in labels {
         if !is_qualified_name(key) {
@@ -354,13 +354,13 @@ pub fn keeps_annotation<T: Ingested>(key: &str) -> bool {
     is_among(key, T::ANNOTATIONS)
 }
 
-fn keep(annotations: &mut Labels, names: &[&str]) {
+fn keep(annotations: &mut StringMap, names: &[&str]) {
     if !annotations.is_empty() {
         annotations.retain(|key, _| is_among(key, names));
     }
     // A map that was emptied keeps half a kilobyte.
     if annotations.is_empty() {
-        *annotations = Labels::new();
+        *annotations = StringMap::new();
     }
 }
 

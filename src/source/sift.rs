@@ -192,8 +192,8 @@ pub(super) fn value_of(message: &[u8], tag: u32) -> Result<&[u8], Malformed> {
     Ok(found)
 }
 
-pub(super) fn text(bytes: &[u8]) -> Result<String, Malformed> {
-    String::from_utf8(bytes.to_vec()).map_err(|_| malformed())
+pub(super) fn text(bytes: &[u8]) -> Result<&str, Malformed> {
+    std::str::from_utf8(bytes).map_err(|_| malformed())
 }
 
 /// An object's metadata, spec and status; `None` if one of them is said twice, to be merged: nobody
@@ -218,7 +218,7 @@ pub fn pod(bytes: &[u8], slimmer: &mut Slimmer) -> Result<Pod, Malformed> {
     let Some([metadata, spec, status]) = parts(bytes)? else { return whole(bytes, slimmer) };
     let sieve = &mut slimmer.sieve;
     let mut pod = Pod { metadata: meta(metadata, sieve)?, ..Pod::default() };
-    pod.moved_node_name = text(value_of(spec, 10)?)?;
+    pod.moved_node_name = text(value_of(spec, 10)?)?.to_string();
     let start = value_of(status, 7)?;
     pod.moved_start_time = if start.is_empty() { None } else { Some(Time::decode(start)?) };
     if slimmer.focus.has_pod(&pod) {

@@ -9,9 +9,10 @@ use prost::Message;
 use super::ingest::keeps_annotation;
 use super::protobuf::Malformed;
 use super::sift::{Fields, Known, parts, text, value_of, whole};
-use super::slim::Slimmer;
+use super::slim::{Slimmer, Words};
+use crate::model::labels::{Label, Labels};
 use crate::model::node::{Node, NodeSpec, NodeStatus, NodeSystemInfo, ResourceList};
-use crate::model::object::{Labels, ObjectMeta};
+use crate::model::object::ObjectMeta;
 use crate::model::shared::Shared;
 
 /// What is remembered from node to node.
@@ -28,17 +29,24 @@ pub struct NodeSieve {
 /// If the bytes are not a node's.
 pub fn node(bytes: &[u8], slimmer: &mut Slimmer) -> Result<Node, Malformed> {
     let Some([metadata, spec, status]) = parts(bytes)? else { return whole(bytes, slimmer) };
-    Ok(Node { metadata: meta(metadata)?, spec: NodeSpec::decode(spec)?, status: node_status(status, &mut slimmer.node_sieve)? })
+    Ok(Node {
+        metadata: meta(metadata, &mut slimmer.words)?,
+        spec: NodeSpec::decode(spec)?,
+        status: node_status(status, &mut slimmer.node_sieve)?,
+    })
 }
 
-fn meta(bytes: &[u8]) -> Result<ObjectMeta, Malformed> {
+fn meta(bytes: &[u8], words: &mut Words) -> Result<ObjectMeta, Malformed> {
     let (mut rest, mut labels) = (Vec::new(), Vec::new());
     let mut fields = Fields(bytes);
     while let Some(field) = fields.next()? {
         match field.tag {
             // The version of the object, and who manages which field.
             6 | 17 => {}
-            11 => labels.push((text(value_of(field.value, 1)?)?, text(value_of(field.value, 2)?)?)),
+            11 => {
+                let (key, value) = (value_of(field.value, 1)?, value_of(field.value, 2)?);
+                labels.push(Label { key: words.of(text(key)?), value: words.of(text(value)?) });
+            }
             12 if !std::str::from_utf8(value_of(field.value, 1)?).is_ok_and(keeps_annotation::<Node>) => {}
             _ => rest.extend_from_slice(field.whole),
         }
@@ -127,7 +135,7 @@ mod tests {
         let more = ObjectMeta { labels: [("zone".to_string(), "b".to_string())].into_iter().collect(), ..ObjectMeta::default() };
         let mut meta = made(&|_| {}).metadata.encode_to_vec();
         meta.extend(more.encode_to_vec());
-        assert_eq!(super::meta(&meta).unwrap().labels.get("zone").map(String::as_str), Some("b"));
+        assert_eq!(super::meta(&meta, &mut Words::default()).unwrap().labels.get("zone").map(String::as_str), Some("b"));
         // A second metadata is merged, as decoding does it.
         bytes.extend(Node { metadata: more, ..Node::default() }.encode_to_vec());
         let node = super::node(&bytes, &mut Slimmer::default()).unwrap();

@@ -6,15 +6,17 @@
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use prost::Message;
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashMap, FxHasher};
 
 use super::sift::Sieve;
 use super::sift_node::NodeSieve;
 use crate::model::event::Event;
+use crate::model::labels::{Label, Labels};
 use crate::model::node::{Node, NodeSystemInfo, ResourceList};
-use crate::model::object::{Labels, OwnerReference};
+use crate::model::object::OwnerReference;
 use crate::model::pod::{Container, ContainerStatus, Pod, PodSpec, PodStatus, ResourceRequirements};
 use crate::model::pod_requests::own_requests;
 use crate::model::shared::Shared;
@@ -67,6 +69,7 @@ fn is_made_for(pod: &str, controller: &str) -> bool {
 pub struct Slimmer {
     /// The DaemonSets whose pods are kept in full.
     pub focus: Focus,
+    pub(super) words: Words,
     labels: Pool<Labels>,
     owners: Pool<Vec<OwnerReference>>,
     specs: Pool<PodSpec>,
@@ -87,6 +90,7 @@ impl Slimmer {
 
     /// Makes one pod small.
     pub fn pod(&mut self, pod: &mut Pod) {
+        pod.metadata.labels.settle();
         let labels = hash_of(&*pod.metadata.labels);
         self.labels.share(&mut pod.metadata.labels, labels);
         let owners = pod.metadata.owner_references.iter().map(|o| (&o.kind, &o.name, &o.uid));
@@ -112,6 +116,10 @@ impl Slimmer {
 
     /// Has a node share with others what they have alike.
     pub fn node(&mut self, node: &mut Node) {
+        for label in node.metadata.labels.iter_mut() {
+            *label = Label { key: self.words.of(&label.key), value: self.words.of(&label.value) };
+        }
+        node.metadata.labels.settle();
         let status = &mut node.status;
         for amounts in [&mut status.capacity, &mut status.allocatable] {
             // Spelling counts: equal amounts may be spelled otherwise.
@@ -140,6 +148,19 @@ fn hash_of<T: Hash + ?Sized>(value: &T) -> u64 {
     let mut hasher = FxHasher::default();
     value.hash(&mut hasher);
     hasher.finish()
+}
+
+/// Keys and values of labels, each held once.
+#[derive(Debug, Default)]
+pub(super) struct Words(FxHashMap<u64, Arc<String>>);
+
+impl Words {
+    /// The word, as others have it.
+    pub(super) fn of(&mut self, word: &str) -> Arc<String> {
+        let known = self.0.entry(hash_of(word)).or_insert_with(|| Arc::new(word.into()));
+        // Another word with this hash only costs memory.
+        if ***known == *word { known.clone() } else { Arc::new(word.into()) }
+    }
 }
 
 /// Values of which each is held once.

@@ -6,7 +6,7 @@ use super::refusal;
 use crate::cause::{Cause, Entry, Stage};
 use crate::diagnose::Subject;
 use crate::model::namespace_selector::{PLUGIN_ANNOTATION, parse};
-use crate::model::object::Labels;
+use crate::model::object::StringMap;
 
 /// The page.
 pub static ENTRY: Entry = Entry {
@@ -53,7 +53,7 @@ pub fn in_force(subject: &Subject) -> Vec<Cause> {
 }
 
 /// The namespace's selector, as its annotation spells it.
-fn annotated(subject: &Subject) -> Labels {
+fn annotated(subject: &Subject) -> StringMap {
     let namespace = subject.snapshot.namespace(&subject.ds.metadata.namespace);
     namespace.and_then(|n| n.metadata.annotations.get(PLUGIN_ANNOTATION)).map(|text| parse(text)).unwrap_or_default()
 }
