@@ -215,7 +215,12 @@ pub fn diagnose_of(index: &Index, ds: &DaemonSet, options: &Options) -> Report {
     // Only now: what holds the rollout up is found on other nodes, too.
     nodes.retain(|n| wanted(options, &n.name));
     let missing = missing(snapshot);
-    let summary = summarize(&nodes, &causes, &missing);
+    let mut summary = summarize(&nodes, &causes, &missing);
+    // What seems to be on its way by a guess of the time may have been stuck for long.
+    let on_its_way = |n: &NodeReport| matches!(n.state, State::Unhealthy | State::Terminating) && n.should_run == Some(true);
+    if summary.verdict == Outcome::Healthy && !tells_time(snapshot) && nodes.iter().any(on_its_way) {
+        summary.verdict = Outcome::Inconclusive;
+    }
     Report {
         api_version: API_VERSION,
         kind: "DaemonSetReport",
@@ -417,8 +422,13 @@ fn judge(
             node.causes.push(pod_orphaned::cause(subject, pod));
         } else if pods_known {
             node.causes.extend(lacking.iter().map(|c| not_created::on_node(c, info.node, subject.snapshot.now)));
-            if lacking.is_empty() {
-                node.causes.extend(crate::lifecycle::pod_recreated::causes(subject, info.node.name()));
+            // Where nothing keeps the controller from making a pod, how the last one ended says more.
+            if node.causes.iter().any(not_created::is_it) {
+                let ended = crate::lifecycle::pod_recreated::causes(subject, info.node.name());
+                if !ended.is_empty() {
+                    node.causes.retain(|c| !not_created::is_it(c));
+                    node.causes.extend(ended);
+                }
             }
         }
         return;
@@ -556,16 +566,25 @@ fn workload_causes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, coun
 
 /// What each kind that was not read keeps from being judged, if it does.
 pub fn missing(snapshot: &Snapshot) -> Vec<Missing> {
-    let mut missing: Vec<Missing> = snapshot.all_gaps().map(|gap| Missing::new(gap, effect(gap))).collect();
+    let timeless = !tells_time(snapshot);
+    let mut missing: Vec<Missing> = snapshot.all_gaps().map(|gap| Missing::new(gap, effect(gap, timeless))).collect();
     missing.sort();
     missing.dedup();
     missing
 }
 
-fn effect(gap: &Gap) -> &'static str {
+/// True if the moment of the snapshot is known, or events show that it is not far from the newest one in the files.
+fn tells_time(snapshot: &Snapshot) -> bool {
+    !snapshot.now_is_guessed || snapshot.events.is_complete()
+}
+
+fn effect(gap: &Gap, timeless: bool) -> &'static str {
     match gap.resource.as_str() {
         "nodes" => "which nodes there are and what they have cannot be known",
         "pods" => "which pods there are and what is taken on the nodes cannot be known",
+        "events" if timeless => {
+            "what the controller, scheduler and kubelet last said cannot be known, nor when this was saved: what seems to be starting may be stuck"
+        }
         "events" => "what the controller, scheduler and kubelet last said cannot be known",
         "controllerrevisions.apps" => "which pods are of the current revision cannot be known",
         _ => "checks that depend on it cannot be judged",

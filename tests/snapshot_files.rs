@@ -140,6 +140,77 @@ fn drops_annotations_that_no_check_needs() {
     assert_eq!(annotations, ["openshift.io/node-selector"]);
 }
 
+/// The API server's own pods say which version it is, though nothing else of them is kept.
+#[test]
+fn reads_the_version_from_the_servers_image() {
+    let dir = tempfile::tempdir().unwrap();
+    let node = r#"{"apiVersion":"v1","kind":"Node","metadata":{"name":"a"},"status":{"nodeInfo":{"kubeletVersion":"v1.31.2"}}}"#;
+    let pod = |name: &str, namespace: &str, image: &str| {
+        format!(
+            r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{name}","namespace":"{namespace}"}},"spec":{{"containers":[{{"name":"kube-apiserver","image":"{image}"}}]}}}}"#
+        )
+    };
+    for (i, (pods, want)) in [
+        (vec![], None),
+        (vec![pod("s", "kube-system", "registry.k8s.io/kube-apiserver:v1.33.4")], Some("v1.33.4")),
+        (vec![pod("s", "kube-system", "r:5000/kube-apiserver:v1.33.4@sha256:0a")], Some("v1.33.4")),
+        (
+            vec![
+                pod("s", "kube-system", "r/kube-apiserver:v1.34.0"),
+                pod("t", "kube-system", "r/kube-apiserver:v1.33.4"),
+                pod("u", "kube-system", "r/kube-apiserver@sha256:0a"),
+            ],
+            Some("v1.33.4"),
+        ),
+        (vec![pod("s", "other", "r/kube-apiserver:v1.33.4")], None),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let file = dir.path().join(format!("{i}.json"));
+        fs::write(&file, format!("{node}\n{}", pods.join("\n"))).unwrap();
+        let snapshot = read_all(&[&file]);
+        assert_eq!(snapshot.version_text.as_deref(), want);
+        assert_eq!(snapshot.version.to_string(), if want.is_some() { "v1.33" } else { "v1.31" });
+    }
+}
+
+/// A pod that has only just begun by the newest moment in the files may have been stuck for long.
+#[test]
+fn files_without_events_do_not_tell_the_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let meta = |name: &str| format!(r#""name":"{name}","namespace":"n","uid":"{name}","generation":1"#);
+    let ds = format!(
+        r#"{{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{{{}}},"spec":{{"selector":{{"matchLabels":{{"a":"b"}}}},"template":{{"metadata":{{"labels":{{"a":"b"}}}},"spec":{{"containers":[{{"name":"c","image":"i:1"}}]}}}}}},"status":{{"observedGeneration":1,"desiredNumberScheduled":1,"currentNumberScheduled":1}}}}"#,
+        meta("d")
+    );
+    let node = r#"{"apiVersion":"v1","kind":"Node","metadata":{"name":"a"},"status":{"conditions":[{"type":"Ready","status":"True"}]}}"#;
+    let pod = format!(
+        r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{{},"labels":{{"a":"b"}},"ownerReferences":[{{"apiVersion":"apps/v1","kind":"DaemonSet","name":"d","uid":"d","controller":true}}]}},"spec":{{"nodeName":"a","containers":[{{"name":"c","image":"i:1"}}]}},"status":{{"phase":"Running","startTime":"2026-11-30T12:00:00Z","containerStatuses":[{{"name":"c","image":"i:1","ready":false,"started":true,"state":{{"running":{{"startedAt":"2026-11-30T12:00:01Z"}}}}}}]}}}}"#,
+        meta("p")
+    );
+    let event = r#"{"apiVersion":"v1","kind":"Event","metadata":{"name":"e","namespace":"n"},"involvedObject":{"kind":"Pod","namespace":"n","name":"p"},"reason":"Started","lastTimestamp":"2026-11-30T12:00:02Z"}"#;
+    let whole = |more: &str| format!("{ds}\n{node}\n{pod}\n{more}");
+    for (i, (text, now, want)) in [
+        (whole(""), None, "Inconclusive"),
+        (whole(event), None, "Healthy"),
+        (whole(""), Some("2026-11-30T12:00:05Z"), "Healthy"),
+        (whole(""), Some("2026-11-30T13:00:00Z"), "Problems"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let file = dir.path().join(format!("{i}.json"));
+        fs::write(&file, text).unwrap();
+        let options = ReadOptions { now: now.and_then(|n| ds_doctor::model::time::Time::parse(n).ok()), ..ReadOptions::default() };
+        let snapshot = read(&[file], &options).unwrap();
+        let report = ds_doctor::diagnose::diagnose(&snapshot, &snapshot.daemon_sets[0], &Default::default());
+        assert_eq!(format!("{:?}", report.summary.verdict), want, "{i}");
+        let told = report.missing.iter().any(|m| m.effect.contains("nor when this was saved"));
+        assert_eq!(told, want == "Inconclusive");
+    }
+}
+
 fn error_of(name: &str, bytes: &[u8]) -> String {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join(name);

@@ -86,7 +86,8 @@ pub fn pressures(message: &str) -> Vec<&'static str> {
     if let Some(low) = message.split("The node was low on resource: ").nth(1) {
         return match low.split('.').next().unwrap_or_default() {
             "memory" => vec!["MemoryPressure"],
-            "ephemeral-storage" | "inodes" => vec!["DiskPressure"],
+            // Up to v1.12 the file system itself was named.
+            "ephemeral-storage" | "inodes" | "nodefs" | "imagefs" | "nodefsInodes" | "imagefsInodes" => vec!["DiskPressure"],
             "pids" => vec!["PIDPressure"],
             _ => vec![""],
         };
@@ -111,6 +112,7 @@ mod tests {
             ),
             ("The node was low on resource: ephemeral-storage. ", vec!["Evicted DiskPressure"]),
             ("The node was low on resource: inodes. ", vec!["Evicted DiskPressure"]),
+            ("The node was low on resource: nodefs.", vec!["Evicted DiskPressure"]),
             ("The node was low on resource: pids. ", vec!["Evicted PIDPressure"]),
             ("Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. ", vec!["Evicted ephemeral-storage limit"]),
             ("", vec!["Evicted"]),

@@ -54,6 +54,7 @@ enum Kind {
     Absent,
     Unreachable,
     Certificate,
+    Plain,
     DiskFull,
     Other,
 }
@@ -116,6 +117,7 @@ fn sentence(view: &View, kind: Kind, said: &str) -> String {
         Kind::Absent => "the registry has no such image or tag".into(),
         Kind::Unreachable => format!("the registry cannot be reached: {}", shortened(said)),
         Kind::Certificate => format!("the registry's certificate is not trusted: {}", shortened(said)),
+        Kind::Plain => "the registry speaks plain HTTP, which the node's runtime is not set up for (a mirror or insecure registry in its configuration)".into(),
         Kind::DiskFull => "the node's disk is full".into(),
         Kind::Other if said.is_empty() => "the kubelet does not say why".into(),
         Kind::Other => shortened(said),
@@ -136,7 +138,13 @@ fn kind(message: &str) -> Kind {
     let text = message.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|w| text.contains(w));
     // In this order: the words of the later kinds come along with those of the earlier ones.
-    if has(&["no match for platform", "no matching manifest", "does not match the specified platform", "no image found in manifest list"]) {
+    if has(&[
+        "no match for platform",
+        "no matching manifest",
+        "does not match the specified platform",
+        "no image found in manifest list",
+        "no image found in image index",
+    ]) {
         Kind::Platform
     } else if has(&["toomanyrequests", "too many requests", "rate limit"]) {
         Kind::RateLimit
@@ -144,6 +152,8 @@ fn kind(message: &str) -> Kind {
         Kind::DiskFull
     } else if has(&["x509:", "verify certificate"]) {
         Kind::Certificate
+    } else if has(&["http response to https client"]) {
+        Kind::Plain
     } else if has(&[
         "unauthorized",
         "forbidden",
@@ -163,6 +173,13 @@ fn kind(message: &str) -> Kind {
         ": eof",
         "connection reset",
         "server misbehaving",
+        "no route to host",
+        "tls handshake timeout",
+        "context canceled",
+        "bad gateway",
+        "service unavailable",
+        "gateway timeout",
+        "internal server error",
     ]) {
         Kind::Unreachable
     } else if has(&["not found", "manifest unknown", "name unknown"]) {
@@ -183,12 +200,18 @@ mod tests {
         for (message, want) in [
             ("failed to pull and unpack image \"x\": no match for platform in manifest: not found", Kind::Platform),
             ("no matching manifest for linux/arm64/v8 in the manifest list entries", Kind::Platform),
+            (
+                "choosing image instance: no image found in image index for architecture \"arm64\", variant \"v8\", OS \"linux\"",
+                Kind::Platform,
+            ),
             ("toomanyrequests: You have reached your pull rate limit. unauthenticated", Kind::RateLimit),
             ("failed to authorize: failed to fetch anonymous token: unexpected status: 401 Unauthorized", Kind::Login),
             ("pull access denied, repository does not exist or may require authorization: server message: insufficient_scope", Kind::Login),
             ("reg/x:9: not found", Kind::Absent),
             ("manifest unknown: manifest unknown", Kind::Absent),
             ("dial tcp: lookup reg on 10.0.0.10:53: no such host", Kind::Unreachable),
+            ("unexpected status from HEAD request to https://reg/v2/x/manifests/1: 503 Service Unavailable", Kind::Unreachable),
+            ("Head \"https://reg/v2/x\": http: server gave HTTP response to HTTPS client", Kind::Plain),
             ("tls: failed to verify certificate: x509: certificate signed by unknown authority", Kind::Certificate),
             ("write /var/lib/containerd/x: no space left on device", Kind::DiskFull),
             ("Back-off pulling image \"reg/agent:1\"", Kind::Other),

@@ -4,7 +4,7 @@
 //! `pkg/kubelet/kuberuntime/kuberuntime_container.go` (v1.37.2): init containers one after the
 //! other; a sidecar lets the next one start once it has started.
 
-use super::{Role, View};
+use super::{Part, Role, View};
 use crate::cause::{Cause, Entry, Severity, Stage};
 use crate::model::time::Age;
 
@@ -37,8 +37,10 @@ const PATIENCE: i64 = 120;
 
 /// The cause: the first init container or sidecar that holds the others up.
 pub fn causes(view: &View) -> Vec<Cause> {
-    let holds = |role: Role, started: Option<bool>| role == Role::Init || (role == Role::Sidecar && started != Some(true));
-    let Some(part) = view.parts().find(|p| p.status.state.running.is_some() && holds(p.role, p.status.started)) else { return Vec::new() };
+    // Of a sidecar with a startup probe NotReady says more: what the probe met with.
+    let probed = |p: &Part| p.spec.is_some_and(|c| c.startup_probe.is_some());
+    let holds = |p: &Part| p.role == Role::Init || (p.role == Role::Sidecar && p.status.started != Some(true) && !probed(p));
+    let Some(part) = view.parts().find(|p| p.status.state.running.is_some() && holds(p)) else { return Vec::new() };
     let since = part.status.state.running.as_ref().and_then(|r| r.started_at).map(|t| view.since(t));
     let for_long = since.map_or(String::new(), |s| format!(" for {}", Age(s)));
     let what = if part.role == Role::Init { "has run" } else { "has been starting" };
@@ -61,15 +63,17 @@ mod tests {
 
     #[test]
     fn sidecars_hold_the_pod_up_until_they_started() {
-        for (started, policy, want) in [
-            (json!(false), json!("Always"), "InitContainer setup"),
-            (json!(true), json!("Always"), "Starting"),
-            (json!(null), json!(null), "InitContainer setup"),
+        for (started, policy, probe, want) in [
+            (json!(false), json!("Always"), json!(null), "InitContainer setup"),
+            (json!(false), json!("Always"), json!({"tcpSocket": {"port": 1}}), "NotReady Startup probe has not succeeded"),
+            (json!(true), json!("Always"), json!(null), "Starting"),
+            (json!(null), json!(null), json!(null), "InitContainer setup"),
         ] {
             let mut pod = pod(json!({"phase": "Pending", "startTime": "2026-11-30T10:00:00Z",
                 "initContainerStatuses": [{"name": "setup", "started": started, "ready": started == true, "state": {"running": {"startedAt": "2026-11-30T11:59:30Z"}}}],
                 "containerStatuses": [{"name": "agent", "state": {"waiting": {"reason": "PodInitializing"}}}]}));
             pod["spec"]["initContainers"][0]["restartPolicy"] = policy;
+            pod["spec"]["initContainers"][0]["startupProbe"] = probe;
             let found = causes(node("True"), pod, vec![]);
             assert_eq!(names(&found), [want]);
             if want.starts_with("Init") {

@@ -17,12 +17,13 @@ pub static ENTRY: Entry = Entry {
     summary: "The node's pods end and are replaced again and again",
     doc: "\
 ## What it means
-Each pod that the controller makes for the node ends soon; the controller deletes it and makes another, with a back-off that grows to 15
-minutes. At the moment of looking there is none.
+Each pod that the controller makes for the node ends soon; the controller deletes it and makes another at once. It lets an ended pod stand
+before it deletes it, from one second at first to 15 minutes in the end (the back-off of failed pods). At the moment of looking the node
+has no pod, or one that has only just begun.
 
 ## How it is recognised
-Events of the DaemonSet (FailedDaemonPod, SucceededDaemonPod) name a pod of the node that is gone, and no event of that pod's kubelet is
-left that says why it ended. Where one is left, its own code is reported instead (Evicted, KubeletRejected).
+Events of the DaemonSet (FailedDaemonPod, SucceededDaemonPod) of the last half hour name a pod of the node that is gone, and no event of
+that pod's kubelet is left that says why it ended. Where one is left, its own code is reported instead (Evicted, KubeletRejected).
 
 ## How to check by hand
     kubectl -n NAMESPACE get events --field-selector involvedObject.kind=DaemonSet,involvedObject.name=NAME
@@ -70,7 +71,7 @@ pub fn causes(subject: &Subject, node: &str) -> Vec<Cause> {
     let times = own.iter().filter(|e| e.message.contains(&on_node)).map(|e| e.times()).sum::<i32>();
     match (said, end) {
         (Some(event), _) => ended(subject, event, times),
-        (None, Some(event)) => vec![replaced(subject, node, event, times)],
+        (None, Some(event)) => vec![replaced(subject, event, times)],
         (None, None) => Vec::new(),
     }
 }
@@ -95,9 +96,14 @@ fn ended(subject: &Subject, event: &Event, times: i32) -> Vec<Cause> {
     vec![cause(&kubelet_rejected::ENTRY, &event.reason)]
 }
 
-fn replaced(subject: &Subject, node: &str, event: &Event, times: i32) -> Cause {
+fn replaced(subject: &Subject, event: &Event, times: i32) -> Cause {
     let ago = event.last_seen().map_or(String::new(), |t| format!(", last {} ago", Age(subject.snapshot.now.seconds_since(t))));
-    let message = format!("{times} pods of node {node} have ended and were replaced{ago}");
+    let pods = if times == 1 {
+        "a pod of the node has ended and was deleted".to_string()
+    } else {
+        format!("{times} pods of the node have ended and were deleted")
+    };
+    let message = format!("{pods}{ago}; no event is left that says why");
     Cause::new(&ENTRY, "", message)
         .evidence(subject.object(), format!("event {}", event.reason), shortened(&event.message))
         .remedy(see_events(subject))

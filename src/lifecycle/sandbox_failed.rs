@@ -71,7 +71,22 @@ fn reason(message: &str, class: Option<&str>) -> (&'static str, String) {
         let class = class.map_or(String::new(), |c| format!(" of RuntimeClass {c}"));
         return ("no runtime handler", format!("the node's container runtime has no handler{class}"));
     }
-    if has(&["no ip addresses available", "failed to assign an ip", "no available ip", "ipam", "insufficient ip", "failed to allocate"]) {
+    // What the address managers say when they have none; that one of them does not answer is another matter.
+    const NO_ADDRESS: [&str; 12] = [
+        "no ip addresses available",
+        "no ips available",
+        "no more ip",
+        "no available ip",
+        "no available addresses",
+        "no available private ip",
+        "assigned 0 out of",
+        "failed to assign an ip",
+        "insufficient ip",
+        "failed to allocate for range",
+        "range is full",
+        "pool exhausted",
+    ];
+    if has(&NO_ADDRESS) {
         return ("no IP address", "the network plugin has no address for it".into());
     }
     if has(&["network is not ready", "cni plugin not initialized", "networkpluginnotready"]) {
@@ -86,7 +101,7 @@ fn reason(message: &str, class: Option<&str>) -> (&'static str, String) {
     if has(&["sysctl"]) {
         return ("sysctl", shortened(message));
     }
-    if has(&["deadlineexceeded", "deadline exceeded", "name is reserved", "timed out"]) {
+    if has(&["deadlineexceeded", "deadline exceeded", "name is reserved", "is reserved for", "timed out"]) {
         return ("runtime too slow", format!("the container runtime does not answer in time: {}", shortened(message)));
     }
     ("container runtime", shortened(message))
@@ -115,6 +130,21 @@ mod tests {
                 "FailedCreatePodSandBox",
                 r#"... failed to setup network for sandbox "x": plugin type="calico" failed (add): stat /var/lib/calico/nodename: no such file"#,
                 "SandboxFailed network plugin",
+            ),
+            (
+                "FailedCreatePodSandBox",
+                r#"... plugin type="calico" failed (add): failed to request IPv4 addresses: Assigned 0 out of 1 requested IPv4 addresses; No IPs available in pools: [10.0.0.0/24]"#,
+                "SandboxFailed no IP address",
+            ),
+            (
+                "FailedCreatePodSandBox",
+                r#"... failed to setup network for sandbox "x": plugin type="azure-vnet" failed (add): IPAM plugin timed out connecting to its service"#,
+                "SandboxFailed network plugin",
+            ),
+            (
+                "FailedCreatePodSandBox",
+                r#"... failed to reserve sandbox name "a_b_0": name "a_b_0" is reserved for "0123""#,
+                "SandboxFailed runtime too slow",
             ),
             ("NetworkNotReady", "network is not ready: container runtime network not ready", "SandboxFailed network not ready"),
             ("FailedCreatePodSandBox", "Failed to create pod sandbox: odd", "SandboxFailed container runtime"),

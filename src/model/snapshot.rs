@@ -152,6 +152,8 @@ kinds! {
 pub struct Snapshot {
     /// The moment that ages are counted to.
     pub now: Time,
+    /// True if that is only the newest moment in files, which may have been saved later.
+    pub now_is_guessed: bool,
     /// The version whose rules apply.
     pub version: ServerVersion,
     /// The version as the server or the user gave it; `None` if it is a guess.
@@ -171,6 +173,7 @@ impl Default for Snapshot {
     fn default() -> Self {
         Snapshot {
             now: Time::default(),
+            now_is_guessed: false,
             version: NEWEST,
             version_text: None,
             from_files: true,

@@ -21,6 +21,7 @@ pub fn answer(report: &Report) -> (Role, &'static str, String) {
     }
     match report.summary.verdict {
         Outcome::Problems => (Role::Error, "✗", problems(report)),
+        Outcome::Inconclusive if report.nodes.iter().any(lacks) => (Role::Warning, "?", format!("{}; {}", healthy(report), unread(report))),
         Outcome::Inconclusive => (Role::Warning, "?", format!("no problem found, but {}", unread(report))),
         Outcome::Healthy if warnings > 0 => {
             let codes = codes(report, Severity::Warning);

@@ -13,6 +13,8 @@ use crate::report::{NodeReport, State};
 struct Trait {
     /// `architecture`, `node pool`.
     noun: &'static str,
+    /// What joins it to the pods that are there: `on`, `in`.
+    place: &'static str,
     /// `status.nodeInfo.architecture` or a label.
     field: &'static str,
     /// True if one failing pod is enough to suspect it: it decides whether an image runs.
@@ -24,38 +26,55 @@ struct Trait {
 const TRAITS: &[Trait] = &[
     Trait {
         noun: "operating system",
+        place: "on",
         field: "status.nodeInfo.operatingSystem",
         strong: true,
         value: |n| text(&n.status.node_info.operating_system),
     },
-    Trait { noun: "architecture", field: "status.nodeInfo.architecture", strong: true, value: |n| text(&n.status.node_info.architecture) },
+    Trait {
+        noun: "architecture",
+        place: "on",
+        field: "status.nodeInfo.architecture",
+        strong: true,
+        value: |n| text(&n.status.node_info.architecture),
+    },
     Trait {
         noun: "zone",
+        place: "in",
         field: "metadata.labels[topology.kubernetes.io/zone]",
         strong: false,
         value: |n| label(n, "topology.kubernetes.io/zone"),
     },
-    Trait { noun: "node pool", field: "metadata.labels", strong: false, value: pool },
+    Trait { noun: "node pool", place: "in", field: "metadata.labels", strong: false, value: pool },
     Trait {
         noun: "instance type",
+        place: "on",
         field: "metadata.labels[node.kubernetes.io/instance-type]",
         strong: false,
         value: |n| label(n, "node.kubernetes.io/instance-type"),
     },
     Trait {
         noun: "kubelet version",
+        place: "on",
         field: "status.nodeInfo.kubeletVersion",
         strong: false,
         value: |n| text(&n.status.node_info.kubelet_version),
     },
     Trait {
         noun: "container runtime",
+        place: "on",
         field: "status.nodeInfo.containerRuntimeVersion",
         strong: false,
         value: |n| text(&n.status.node_info.container_runtime_version),
     },
-    Trait { noun: "kernel", field: "status.nodeInfo.kernelVersion", strong: false, value: |n| text(&n.status.node_info.kernel_version) },
-    Trait { noun: "OS image", field: "status.nodeInfo.osImage", strong: false, value: |n| text(&n.status.node_info.os_image) },
+    Trait {
+        noun: "kernel",
+        place: "on",
+        field: "status.nodeInfo.kernelVersion",
+        strong: false,
+        value: |n| text(&n.status.node_info.kernel_version),
+    },
+    Trait { noun: "OS image", place: "on", field: "status.nodeInfo.osImage", strong: false, value: |n| text(&n.status.node_info.os_image) },
 ];
 
 /// Labels by which providers name a group of like nodes.
@@ -139,7 +158,7 @@ fn common(subject: &Subject, failing: &BTreeSet<String>, healthy: &BTreeSet<Stri
     let all = TRAITS.iter().filter(|t| t.strong || failing.len() > 1);
     // The first two say it; the rest mostly follows from them.
     let shared: Vec<(&Trait, &str)> = all.filter_map(|t| Some((t, only(&bad, &good, t.value)?))).take(2).collect();
-    let values: Vec<String> = shared.iter().map(|(t, value)| format!("{} {value}", t.noun)).collect();
+    let values: Vec<String> = shared.iter().map(|(t, value)| format!("{} {} {value}", t.place, t.noun)).collect();
     let values = values.join(" and ");
     let revision = only_revision(subject, failing, healthy);
     let pods = match failing.len() {
@@ -153,9 +172,9 @@ fn common(subject: &Subject, failing: &BTreeSet<String>, healthy: &BTreeSet<Stri
     };
     let sentence = match (revision, shared.first()) {
         (Some(revision), None) => format!("{pods} of revision {revision}, {none}: suspect the release"),
-        (Some(revision), Some(_)) => format!("{pods} of revision {revision} and on {values}, {none}: suspect the release or these nodes"),
-        (None, Some((t, _))) if t.strong => format!("{pods} on {values}, {none}: suspect that the image is not built for it"),
-        (None, Some(_)) => format!("{pods} on {values}, {none}: suspect these nodes, not the release"),
+        (Some(revision), Some(_)) => format!("{pods} of revision {revision} and {values}, {none}: suspect the release or these nodes"),
+        (None, Some((t, _))) if t.strong => format!("{pods} {values}, {none}: suspect that the image is not built for it"),
+        (None, Some(_)) => format!("{pods} {values}, {none}: suspect these nodes, not the release"),
         (None, None) => return None,
     };
     Some(Common { sentence, traits: shared.into_iter().map(|(t, _)| t).collect() })
@@ -225,7 +244,7 @@ mod tests {
         let arm =
             "CrashLoop: both failing pods are on architecture arm64, the healthy one is not: suspect that the image is not built for it";
         let release = "CrashLoop: both failing pods are of revision 2, the 2 healthy ones are not: suspect the release";
-        let pool = "CrashLoop: both failing pods are on node pool gpu, the 2 healthy ones are not: suspect these nodes, not the release";
+        let pool = "CrashLoop: both failing pods are in node pool gpu, the 2 healthy ones are not: suspect these nodes, not the release";
         let one = "CrashLoop: the failing pod is on architecture arm64, the healthy one is not: suspect that the image is not built for it";
         for (nodes, want) in [
             (vec![("arm64", "a", 2, true), ("arm64", "a", 2, true), ("amd64", "a", 2, false)], vec![arm]),

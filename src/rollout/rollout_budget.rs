@@ -137,11 +137,15 @@ fn place(subject: &Subject, pods: &[&Pod]) -> Option<Place> {
 /// The cause, for a rollout that waits for `unavailable` nodes where `allowed` may be.
 pub fn cause(subject: &Subject, unavailable: &[&str], allowed: i64, waiting: &[&str], stuck: bool) -> Cause {
     let detail = format!("{}/{allowed}", unavailable.len());
-    let (are, wait) = (if unavailable.len() == 1 { "is" } else { "are" }, if waiting.len() == 1 { "waits" } else { "wait" });
+    // Which ones they are is said of the rollout, and stands in the evidence.
+    let nodes = |list: &[&str], one: &str, many: &str| match list.len() {
+        1 => format!("1 node {one}"),
+        n => format!("{n} nodes {many}"),
+    };
     let message = format!(
-        "{} {are} unavailable, as many as maxUnavailable {allowed} allows: {} {wait} for an update",
-        names(unavailable),
-        names(waiting)
+        "{} an available pod, as many as maxUnavailable {allowed} allows: {} for an update",
+        nodes(unavailable, "lacks", "lack"),
+        nodes(waiting, "waits", "wait")
     );
     let meta = &subject.ds.metadata;
     let name = format!("ds/{}", meta.name);
@@ -243,17 +247,17 @@ mod tests {
             (
                 json!(1),
                 vec![("a", "nc"), ("b", "oa"), ("c", "oa")],
-                "1/1 a is unavailable, as many as maxUnavailable 1 allows: b and c wait for an update",
+                "1/1 1 node lacks an available pod, as many as maxUnavailable 1 allows: 2 nodes wait for an update",
             ),
             (
                 json!("40%"),
                 vec![("a", "nc"), ("b", "oad"), ("c", "oa")],
-                "2/2 a and b are unavailable, as many as maxUnavailable 2 allows: c waits for an update",
+                "2/2 2 nodes lack an available pod, as many as maxUnavailable 2 allows: 1 node waits for an update",
             ),
             (
                 json!(1),
                 vec![("a", "na"), ("tainted", "oad"), ("c", "oa")],
-                "1/1 tainted is unavailable, as many as maxUnavailable 1 allows: c waits for an update; tainted counts although no pod is wanted there any more",
+                "1/1 1 node lacks an available pod, as many as maxUnavailable 1 allows: 1 node waits for an update; tainted counts although no pod is wanted there any more",
             ),
             (json!(2), vec![("a", "nc"), ("b", "oa")], ""),
             (json!(1), vec![("a", "nc"), ("b", "na")], ""),

@@ -194,6 +194,7 @@ impl Reader<'_> {
         }
         let mut snapshot = Snapshot {
             now: request.now.unwrap_or_else(|| self.api.now().into()),
+            now_is_guessed: false,
             version: version.unwrap_or(NEWEST),
             version_text: text.filter(|_| version.is_some()),
             from_files: false,

@@ -117,6 +117,11 @@ pub trait Ingested: Object {
         self.meta().creation_timestamp.into_iter().for_each(see);
     }
 
+    /// The API server's version, with the text that says so, if the object is a pod of it.
+    fn server_version(&self) -> Option<(ServerVersion, String)> {
+        None
+    }
+
     /// Refuses what the API server would refuse and no check could judge: `field: what is wrong`.
     fn check(&self) -> Result<(), String> {
         check_labels("metadata.labels", self.meta().labels.iter())
@@ -176,6 +181,15 @@ impl Ingested for Pod {
             let ended = state.terminated.as_ref().and_then(|t| t.finished_at);
             [running, ended].into_iter().flatten().for_each(&mut *see);
         }
+    }
+
+    fn server_version(&self) -> Option<(ServerVersion, String)> {
+        if self.metadata.namespace != "kube-system" {
+            return None;
+        }
+        let server = self.spec.containers.iter().find(|c| c.name == "kube-apiserver")?;
+        let (_, tag) = server.image.split('@').next()?.rsplit_once(':')?;
+        Some((tag.parse().ok()?, tag.to_string()))
     }
 
     fn slim(&mut self, slimmer: &mut Slimmer) -> bool {
@@ -372,6 +386,8 @@ pub struct Ingest {
     known: BTreeSet<Kind>,
     newest: Option<Time>,
     server_version: Option<String>,
+    /// The oldest API server's version by its pod's image, with the tag.
+    server: Option<(ServerVersion, String)>,
     header: Option<Header>,
     slimmer: Slimmer,
 }
@@ -406,6 +422,7 @@ impl Ingest {
         self.newest = self.newest.max(other.newest);
         self.server_version = self.server_version.take().or(other.server_version);
         self.header = self.header.take().or(other.header);
+        self.server = oldest(self.server.take(), other.server);
     }
 
     /// Notes that a typed list was read, be it empty: none of its kind is then a fact.
@@ -469,6 +486,7 @@ impl Ingest {
                 if i == kind.0 {
                     let object = <$ty as serde::Deserialize>::deserialize(deserializer)?;
                     check_name(object.meta()).and_then(|()| object.check()).map_err(serde::de::Error::custom)?;
+                    self.server = oldest(self.server.take(), object.server_version());
                     add(&mut self.objects.$field, object, &mut self.newest, &mut self.slimmer);
                     return Ok(());
                 }
@@ -499,15 +517,25 @@ impl Ingest {
             }
         }
         let version_asked = asked.is_some();
-        let (newest, said, header) = (self.newest, self.server_version.take(), self.header.take());
+        let (newest, said, header, server) = (self.newest, self.server_version.take(), self.header.take(), self.server.take());
         let objects = self.finish();
         let said = said.and_then(|text| Some((text.parse::<ServerVersion>().ok()?, Some(text))));
-        let (version, version_text) =
-            asked.map(|(version, text)| (version, Some(text))).or(said).or_else(|| version_of(&objects)).unwrap_or((NEWEST, None));
+        let (version, version_text) = asked
+            .map(|(version, text)| (version, Some(text)))
+            .or(said)
+            .or(server.map(|(version, tag)| (version, Some(tag))))
+            .or_else(|| kubelets_version(&objects))
+            .unwrap_or((NEWEST, None));
         let clock = || jiff::Timestamp::now().into();
-        let saved = header.as_ref().map(|h| h.now);
-        let mut snapshot =
-            Snapshot { now: now.or(saved).or(newest).unwrap_or_else(clock), version, version_text, objects, ..Snapshot::default() };
+        let told = now.or(header.as_ref().map(|h| h.now));
+        let mut snapshot = Snapshot {
+            now: told.or(newest).unwrap_or_else(clock),
+            now_is_guessed: told.is_none() && newest.is_some(),
+            version,
+            version_text,
+            objects,
+            ..Snapshot::default()
+        };
         if let Some(header) = header {
             header.restore(&mut snapshot, version_asked);
         }
@@ -590,16 +618,13 @@ fn age<T: Object>(item: &T) -> (u64, i64) {
     (meta.resource_version.parse().unwrap_or(0), meta.generation)
 }
 
-/// The API server's version as far as the objects tell it: (as it is written, whether that is sure).
-/// Sure is the image of the control plane's own pods; a kubelet is never newer than the API
-/// server, so the newest one's version is the best guess.
-pub fn version_of(objects: &Objects) -> Option<(ServerVersion, Option<String>)> {
-    let servers = objects.pods.iter().filter(|p| p.metadata.namespace == "kube-system").flat_map(|p| &p.spec.containers);
-    let images = servers.filter(|c| c.name == "kube-apiserver").filter_map(|c| Some(c.image.split('@').next()?.rsplit_once(':')?.1));
-    let oldest = images.filter_map(|tag| Some((tag.parse::<ServerVersion>().ok()?, tag))).min();
-    if let Some((version, tag)) = oldest {
-        return Some((version, Some(tag.to_string())));
-    }
+/// The older of two versions.
+fn oldest(a: Option<(ServerVersion, String)>, b: Option<(ServerVersion, String)>) -> Option<(ServerVersion, String)> {
+    a.into_iter().chain(b).min()
+}
+
+/// The newest kubelet's version, which is a guess of the API server's: that is never older.
+fn kubelets_version(objects: &Objects) -> Option<(ServerVersion, Option<String>)> {
     let kubelets = objects.nodes.iter().filter_map(|n| n.status.node_info.kubelet_version.parse().ok());
     kubelets.max().map(|version| (version, None))
 }

@@ -14,7 +14,6 @@ use crate::model::event::Event;
 
 pub mod admission_policy;
 pub mod failed_create;
-pub mod failed_pod_backoff;
 pub mod invalid_pod;
 pub mod limit_range;
 pub mod namespace_terminating;
@@ -36,7 +35,6 @@ pub mod webhook;
 pub static ENTRIES: &[&Entry] = &[
     &admission_policy::ENTRY,
     &failed_create::ENTRY,
-    &failed_pod_backoff::ENTRY,
     &invalid_pod::ENTRY,
     &limit_range::ENTRY,
     &namespace_terminating::ENTRY,
@@ -122,11 +120,7 @@ pub fn causes(subject: &Subject) -> Vec<Cause> {
         causes.extend(webhook::foreseen(subject));
     }
     // A webhook of which nobody can tell whether it is asked does not end the search.
-    let sure = |causes: &[Cause]| causes.iter().any(|c| c.code != webhook::ENTRY.code || c.severity == Severity::Error);
-    if !sure(&causes) {
-        causes.extend(failed_pod_backoff::cause(subject));
-    }
-    if !sure(&causes) {
+    if !causes.iter().any(|c| c.code != webhook::ENTRY.code || c.severity == Severity::Error) {
         causes.push(not_created::cause(subject));
     }
     causes
@@ -210,6 +204,14 @@ mod tests {
             ),
             (
                 "insufficient quota to match these scopes: [{PriorityClass In [system-node-critical system-cluster-critical]}]",
+                "CreateQuotaScope PriorityClass",
+            ),
+            (
+                r#"pods "a-x" is forbidden: failed quota: q: must specify limits.cpu,memory"#,
+                "CreateQuota q limits.cpu; CreateQuota q memory",
+            ),
+            (
+                r#"pods "a-" is forbidden: pods with system-node-critical priorityClass is not permitted in ns namespace"#,
                 "CreateQuotaScope PriorityClass",
             ),
             (

@@ -53,6 +53,11 @@ pub fn cause(subject: &Subject) -> Cause {
     )
 }
 
+/// True if it is this cause.
+pub fn is_it(cause: &Cause) -> bool {
+    cause.code == ENTRY.code
+}
+
 /// The same for a node: one that has only just come is simply to be served yet.
 pub fn on_node(cause: &Cause, node: &Node, now: Time) -> Cause {
     let mut cause = cause.clone();

@@ -47,7 +47,9 @@ pub fn from_event(subject: &Subject, text: &str) -> Option<Vec<Cause>> {
             let message = format!("quota {name} wants {resource} to be set, and {containers} does not");
             refusal(&ENTRY, format!("{name} {resource}"), message)
         };
-        return Some(rest.split("; ").map(of).collect());
+        // Before v1.25 the resources alone were listed.
+        let between = if rest.contains(" for: ") { "; " } else { "," };
+        return Some(rest.split(between).map(of).collect());
     }
     let name = between(text, "exceeded quota: ", ", requested: ")?;
     let asked = between(text, "requested: ", ", used: ")?;

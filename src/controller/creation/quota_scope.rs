@@ -31,9 +31,13 @@ Create a ResourceQuota in the namespace whose `scopeSelector` names the priority
 
 /// Reads upstream's text.
 pub fn from_event(subject: &Subject, text: &str) -> Option<Vec<Cause>> {
-    let (_, scopes) = text.split_once("insufficient quota to match these scopes: ")?;
-    let scope = between(scopes, "{", " ").unwrap_or("PriorityClass");
-    let message = format!("pods of scope {scopes} need a ResourceQuota for that scope in the namespace, and there is none");
+    let scope = match text.split_once("insufficient quota to match these scopes: ") {
+        Some((_, scopes)) => between(scopes, "{", " ").unwrap_or("PriorityClass"),
+        // Before v1.17 the system classes were bound to kube-system.
+        None if text.contains("priorityClass is not permitted in ") => "PriorityClass",
+        None => return None,
+    };
+    let message = format!("pods of scope {scope} need a ResourceQuota for that scope in the namespace, and there is none");
     let class = subject.ds.spec.template.spec.priority_class_name.as_str();
     Some(vec![refusal(&ENTRY, scope, message).evidence(subject.object(), "spec.template.spec.priorityClassName", class)])
 }

@@ -6,7 +6,8 @@
 //! no difference for them.
 
 use super::{between, refusal};
-use crate::cause::{Cause, Entry, Severity, Stage};
+use crate::cause::command::command;
+use crate::cause::{Cause, Entry, Remedy, Severity, Stage};
 use crate::controller::ownership::owns;
 use crate::diagnose::Subject;
 use crate::model::object::{LabelSelector, Labels, ObjectMeta};
@@ -48,17 +49,13 @@ pub fn from_event(subject: &Subject, text: &str) -> Option<Vec<Cause>> {
     if let Some(name) = between(text, "admission webhook \"", "\" denied the request") {
         let words = text.split_once("denied the request").map_or("", |(_, w)| w.trim_start_matches([':', ' ']));
         let words = if words.is_empty() { "without a reason" } else { words };
-        return Some(vec![with_configuration(
-            subject,
-            refusal(&ENTRY, name, format!("webhook {name} denies the pod: {words}")),
-            name,
-            false,
-        )]);
+        let cause = refusal(&ENTRY, name, format!("webhook {name} denies the pod: {words}"));
+        return Some(vec![with_configuration(subject, cause, name, None)]);
     }
     let name = between(text, "failed calling webhook \"", "\"")?;
     let words = text.split_once("failed to call webhook: ").map_or(text, |(_, w)| w);
     let message = format!("webhook {name} cannot be called and fails closed, so every pod is refused: {words}");
-    Some(vec![with_configuration(subject, refusal(&ENTRY, name, message), name, true)])
+    Some(vec![with_configuration(subject, refusal(&ENTRY, name, message), name, Some(words))])
 }
 
 /// One webhook of either kind of configuration.
@@ -201,23 +198,48 @@ pub fn foreseen(subject: &Subject) -> Vec<Cause> {
     causes
 }
 
-fn with_configuration(subject: &Subject, cause: Cause, name: &str, unreachable: bool) -> Cause {
-    match webhooks(subject).iter().find(|w| w.name == name) {
-        Some(webhook) => explained(subject, cause, webhook, unreachable),
-        None => cause,
+/// Adds what is known of a webhook of this name; `unreachable` are the words of one that could not be called.
+fn with_configuration(subject: &Subject, cause: Cause, name: &str, unreachable: Option<&str>) -> Cause {
+    match (webhooks(subject).iter().find(|w| w.name == name), unreachable.and_then(called)) {
+        (Some(webhook), _) => explained(subject, cause, webhook, unreachable.is_some()),
+        (None, Some(service)) => behind(subject, cause, &service),
+        (None, None) => cause,
     }
+}
+
+/// The service at whose address a webhook was called: `Post "https://NAME.NAMESPACE.svc:443/path"`.
+fn called(words: &str) -> Option<ServiceReference> {
+    let (_, url) = words.split_once("https://")?;
+    let host = url.split(['/', ':', '"', '?', ' ']).next()?;
+    let mut parts = host.split('.');
+    let (name, namespace) = (parts.next()?, parts.next()?);
+    let is_service = parts.next() == Some("svc") && !name.is_empty() && !namespace.is_empty();
+    is_service.then(|| ServiceReference { namespace: namespace.into(), name: name.into(), ..ServiceReference::default() })
 }
 
 fn explained(subject: &Subject, mut cause: Cause, webhook: &Webhook, unreachable: bool) -> Cause {
     cause = cause.evidence(&webhook.object, &webhook.field, webhook.failure_policy.unwrap_or("Fail"));
-    let Some(service) = webhook.service.filter(|_| unreachable) else { return cause };
-    let services = &subject.snapshot.services;
+    cause = match webhook.service.filter(|_| unreachable) {
+        Some(service) => behind(subject, cause, service),
+        None => cause,
+    };
+    let Some((kind, configuration)) = webhook.object.split_once('/') else { return cause };
+    let see = command(["kubectl", "get", &kind.to_ascii_lowercase(), configuration, "-o", "yaml"]);
+    cause.remedy(Remedy::inspect("see what it is asked about", see))
+}
+
+/// Adds what stands behind the service that the API server calls.
+fn behind(subject: &Subject, mut cause: Cause, service: &ServiceReference) -> Cause {
     let (object, name) = (format!("Service/{}/{}", service.namespace, service.name), format!("{}/{}", service.namespace, service.name));
+    let of_service = format!("--selector={SERVICE_LABEL}={}", service.name);
+    let see = command(["kubectl", "-n", &service.namespace, "get", "endpointslices", &of_service]);
+    cause = cause.remedy(Remedy::inspect(format!("see what stands behind its service {name}"), see));
     let Some(backend) = backend(subject, service) else {
         if is_absent(subject, service) {
             cause.message.push_str(&format!("; its service {name} does not exist"));
+            return cause.evidence(object, "metadata.name", "not found");
         }
-        return cause.evidence(object, "metadata.name", if services.is_complete() { "not found" } else { "not read" });
+        return cause.evidence(object, "metadata.name", "not read");
     };
     if let Some((ready, all)) = backend.ready {
         cause = cause.evidence(&object, backend.counted, format!("{ready} of {all}"));
@@ -269,6 +291,23 @@ mod tests {
         // What is not sure is a warning, and says on what it depends.
         assert!(found.iter().all(|c| (c.severity == Severity::Warning) == c.message.contains(" is refused if ")));
         found.into_iter().map(|c| format!("{}: {}", c.detail, c.message)).collect()
+    }
+
+    #[test]
+    fn the_service_is_read_from_the_address() {
+        for (words, want) in [
+            (
+                r#"Post "https://hook.kube.svc:443/mutate?timeout=10s": dial tcp 10.0.0.1:443: connect: connection refused"#,
+                Some("kube/hook"),
+            ),
+            ("Post https://hook.kube.svc:443/mutate?timeout=30s: context deadline exceeded", Some("kube/hook")),
+            (r#"Post "https://hook.kube.svc/?timeout=5s": EOF"#, Some("kube/hook")),
+            (r#"Post "https://hooks.example.com/x": EOF"#, None),
+            (r#"Post "https://..svc/x": EOF"#, None),
+            ("unexpected response", None),
+        ] {
+            assert_eq!(called(words).map(|s| format!("{}/{}", s.namespace, s.name)).as_deref(), want, "{words}");
+        }
     }
 
     #[test]

@@ -57,8 +57,10 @@ var kinds = []struct {
 	{"PodDisruptionBudget", "policy", "v1", "poddisruptionbudgets", true},
 	{"Event", "", "v1", "events", true},
 	{"Pod", "", "v1", "pods", true},
+	{"ControllerRevision", "apps", "v1", "controllerrevisions", true},
 	{"DaemonSet", "apps", "v1", "daemonsets", true},
 	{"Deployment", "apps", "v1", "deployments", true},
+	{"HorizontalPodAutoscaler", "autoscaling", "v2", "horizontalpodautoscalers", true},
 }
 
 // Parse reads YAML documents.

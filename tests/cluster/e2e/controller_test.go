@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 
 	"ds-doctor/tests/cluster/bed"
@@ -164,6 +165,18 @@ affinity:
 		s.settle()
 		s.diagnose("agent", bed.Leave{}).node("a", "Healthy").
 			node("bare", "Excluded", "TaintToleration node.kubernetes.io/not-ready:NoSchedule")
+	})
+
+	scenario(t, "autoscaler", func(s *stage) {
+		s.node("a")
+		s.daemonSet("agent", "")
+		s.apply("{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: more}, spec: {maxReplicas: 3, " +
+			"scaleTargetRef: {apiVersion: apps/v1, kind: DaemonSet, name: agent}}}")
+		s.settle()
+		said := plugin.Kubectl(s.ctx, s.cluster.Kubeconfig(bed.Doctor), "ds-doctor", "--lint", "-n", s.namespace, "agent")
+		if !strings.Contains(said.Stdout, "HorizontalPodAutoscaler more") {
+			s.Errorf("%s\n%s%s", said, said.Stdout, said.Stderr)
+		}
 	})
 
 	scenario(t, "selector-overlap", func(s *stage) {

@@ -71,6 +71,51 @@ webhooks:
 		s.daemonSet("agent", "")
 	})
 
+	// conditioned is a webhook without a backend that is asked only if the condition holds.
+	conditioned := func(s *stage, expression string) {
+		s.Helper()
+		s.apply(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: conditioned}
+webhooks:
+- name: conditioned.example.com
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  failurePolicy: Fail
+  timeoutSeconds: 2
+  namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: ` + s.namespace + `}}
+  matchConditions: [{name: of-agents, expression: "` + expression + `"}]
+  clientConfig: {service: {namespace: ` + s.namespace + `, name: nobody}}
+  rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]`)
+	}
+
+	scenario(t, "webhook-conditions-hold", func(s *stage) {
+		s.node("a")
+		conditioned(s, "object.metadata.labels['app'] == 'agent'")
+		s.daemonSet("agent", "")
+		s.until("the refusal to be reported", func() bool { return s.hasEvent("FailedCreate") })
+		s.settle()
+		s.diagnose("agent", bed.Leave{Creation: true}).exit(1).node("a", "Missing", "CreateWebhook conditioned.example.com")
+		// Without the event nobody can tell whether the condition holds: the webhook is a possibility only.
+		s.stopControllerManager()
+		s.must(s.cluster.Admin.CoreV1().Events(s.namespace).DeleteCollection(s.ctx, deleteNow, listAll))
+		v := s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Missing", "CreateWebhook conditioned.example.com", "NotCreated")
+		for _, cause := range v.Report.Node("a").Causes {
+			if cause.Code == "CreateWebhook" && cause.Severity != "warning" {
+				v.Errorf("a webhook of which nobody can tell whether it is asked is an %s", cause.Severity)
+			}
+		}
+	})
+
+	scenario(t, "webhook-conditions-except-the-pod", func(s *stage) {
+		s.node("a")
+		conditioned(s, "object.metadata.labels['app'] != 'agent'")
+		s.daemonSet("agent", "")
+		s.settle()
+		s.diagnose("agent", bed.Leave{}).exit(0).node("a", "Healthy")
+	})
+
 	refused("admission-policy", "CreateAdmissionPolicy", func(s *stage) {
 		s.apply(`
 apiVersion: admissionregistration.k8s.io/v1

@@ -190,7 +190,7 @@ containerStatuses:
 		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Healthy").node("bare", "Unhealthy", "PodRecreated")
 	})
 
-	scenario(t, "failed-pod-backoff", func(s *stage) {
+	scenario(t, "recreated-none-there", func(s *stage) {
 		// The moment before the next try: its pod is taken away by hand.
 		s.node("a")
 		s.node("bare", bed.NoKubelet)
@@ -201,7 +201,7 @@ containerStatuses:
 		s.settle()
 		s.stopControllerManager()
 		s.removeNow(s.podOn("agent", "bare").Name)
-		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Healthy").node("bare", "Missing", "FailedPodBackoff")
+		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Healthy").node("bare", "Missing", "PodRecreated")
 	})
 
 	scenario(t, "terminating-with-finalizer", func(s *stage) {
@@ -247,6 +247,41 @@ containerStatuses:
 		s.kubelet("agent", "bare", "conditions: [{type: Ready, status: 'False'}]")
 		s.settle()
 		s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Healthy").node("bare", "Unhealthy", "NodeNotReady")
+	})
+}
+
+// A kubelet that has gone silent: what the node controller then writes of the node
+// is a patch here (its grace period would be long), the rest is its real answer.
+func TestSilentKubelet(t *testing.T) {
+	t.Parallel()
+
+	scenario(t, "kubelet-silent", func(s *stage) {
+		s.node("a")
+		s.node("bare", bed.NoKubelet)
+		s.daemonSet("agent", "tolerations: [{operator: Exists}]")
+		s.settle()
+		s.kubelet("agent", "bare", `
+phase: Running
+conditions: [{type: Ready, status: "True"}, {type: ContainersReady, status: "True"}, {type: Initialized, status: "True"}]
+containerStatuses:
+- {name: main, ready: true, started: true, restartCount: 0, image: "example.com/agent:1", imageID: "x", state: {running: {startedAt: "2026-01-01T00:00:00Z"}}}`)
+		s.settle()
+		s.diagnose("agent", bed.Leave{}).exit(0).node("bare", "Healthy")
+		s.apply("{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: bare, namespace: kube-node-lease}, " +
+			"spec: {holderIdentity: bare, leaseDurationSeconds: 40, renewTime: '2026-01-01T00:00:00.000000Z'}}")
+		s.patchStatus("Node", "bare", "conditions: [{type: Ready, status: Unknown, reason: NodeStatusUnknown, message: Kubelet stopped posting node status.}]")
+		s.until("the node controller to taint the node", func() bool {
+			node, err := s.cluster.Admin.CoreV1().Nodes().Get(s.ctx, "bare", getNow)
+			s.must(err)
+			return slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == "node.kubernetes.io/unreachable" })
+		})
+		s.settle()
+		v := s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Healthy").node("bare", "Unhealthy", "NodeNotReady")
+		for _, cause := range v.Report.Node("bare").Causes {
+			if !strings.Contains(cause.Message, "last heard of") {
+				v.Errorf("the node's lease is not told of: %q", cause.Message)
+			}
+		}
 	})
 }
 

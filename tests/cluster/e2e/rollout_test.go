@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -123,6 +124,83 @@ func TestRollout(t *testing.T) {
 		}
 	})
 
+	scenario(t, "on-delete-in-order", func(s *stage) {
+		// A pod that serves nobody costs nothing when it goes: it is the first to be deleted.
+		s.node("a")
+		s.node("bare", bed.NoKubelet)
+		s.daemonSet("agent", "", "updateStrategy: {type: OnDelete}")
+		s.settle()
+		s.kubelet("agent", "bare", `
+phase: Running
+conditions: [{type: Ready, status: "False"}]
+containerStatuses:
+- {name: main, ready: false, started: true, restartCount: 0, image: "example.com/agent:1", imageID: "x", state: {running: {startedAt: "2026-01-01T00:00:00Z"}}}`)
+		s.update("agent", nextImage)
+		s.settle()
+		v := s.diagnose("agent", bed.Leave{}).exit(1).node("a", "Outdated", "OldRevision").node("bare", "Unhealthy", "NotReady").workload("RolloutOnDelete")
+		want := "delete pod " + s.podOn("agent", "bare").Name
+		for _, cause := range v.Report.Causes {
+			if len(cause.Remedies) == 0 || !strings.HasSuffix(cause.Remedies[0].Command, want) {
+				v.Errorf("remedies %+v, not %q first", cause.Remedies, want)
+			}
+		}
+	})
+
+	scenario(t, "budget-of-a-node-that-is-left", func(s *stage) {
+		// The pod on a tainted node does not go, and no pod is wanted there any more: it uses the budget up all the same.
+		for _, node := range []string{"a", "b", "c"} {
+			s.node(node)
+		}
+		s.daemonSet("agent", "")
+		s.settle()
+		s.patch("Pod", s.podOn("agent", "a").Name, `{"metadata":{"finalizers":["example.com/hold"]}}`)
+		s.patch("Node", "a", `{"spec":{"taints":[{"key":"drained","value":"yes","effect":"NoExecute"}]}}`)
+		s.until("the pod to be terminating", func() bool { return s.podOn("agent", "a").DeletionTimestamp != nil })
+		s.update("agent", nextImage)
+		s.settle()
+		s.diagnose("agent", bed.Leave{}).exit(1).
+			node("a", "Terminating", "TaintToleration drained=yes:NoExecute", "Terminating finalizer example.com/hold").
+			node("b", "Outdated", "OldRevision").node("c", "Outdated", "OldRevision").workload("RolloutBudget 1/1")
+	})
+
+	scenario(t, "hash-collision", func(s *stage) {
+		// Another revision has the name that the template's hash makes: the controller counts a collision
+		// and takes another name.
+		s.node("a")
+		s.daemonSet("agent", "")
+		s.settle()
+		name := s.revisions()[0]
+		s.must(s.cluster.Resource("DaemonSet", s.namespace).Delete(s.ctx, "agent", deleteNow))
+		s.until("the revision to be gone", func() bool { return len(s.revisions()) == 0 && s.podOnOrNil("agent", "a") == nil })
+		s.apply("{apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: " + name + "}, revision: 1, data: {spec: {other: true}}}")
+		s.daemonSet("agent", "")
+		s.until("the new revision", func() bool { return s.updated("agent") })
+		s.settle()
+		v := s.diagnose("agent", bed.Leave{}).exit(0).node("a", "Healthy").workload()
+		if v.Report.Rollout.Phase != "complete" {
+			v.Errorf("phase %q", v.Report.Rollout.Phase)
+		}
+		have, err := s.cluster.Admin.AppsV1().DaemonSets(s.namespace).Get(s.ctx, "agent", getNow)
+		s.must(err)
+		if have.Status.CollisionCount == nil || *have.Status.CollisionCount != 1 {
+			v.Errorf("the collision did not come about: %v", have.Status.CollisionCount)
+		}
+	})
+
+	scenario(t, "orphaned-revision", func(s *stage) {
+		// While the controller is away, a revision loses its owner: the pods are of the current one all the same.
+		s.node("a")
+		s.daemonSet("agent", "")
+		s.settle()
+		s.stopControllerManager()
+		s.patch("ControllerRevision", s.revisions()[0], `{"metadata":{"ownerReferences":null}}`)
+		s.diagnose("agent", bed.Leave{}).exit(0).node("a", "Healthy").workload()
+		s.must(s.cluster.StartControllerManager())
+		s.without["kube-controller-manager"] = false
+		s.settle()
+		s.diagnose("agent", bed.Leave{}).exit(0).node("a", "Healthy").workload()
+	})
+
 	scenario(t, "rollout-idle", func(s *stage) {
 		s.node("a")
 		s.node("b")
@@ -162,6 +240,18 @@ func TestRollout(t *testing.T) {
 			v.Errorf("phase %q", v.Report.Rollout.Phase)
 		}
 	})
+}
+
+// revisions are the names of the namespace's ControllerRevisions.
+func (s *stage) revisions() []string {
+	s.Helper()
+	list, err := s.cluster.Admin.AppsV1().ControllerRevisions(s.namespace).List(s.ctx, listAll)
+	s.must(err)
+	var names []string
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	return names
 }
 
 // unplaced counts the pods that wait for a place.
