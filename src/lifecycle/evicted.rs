@@ -47,14 +47,15 @@ pub fn causes(view: &View) -> Vec<Cause> {
     }
     let when = view.pod.condition("DisruptionTarget").and_then(|c| c.last_transition_time);
     let ago = when.map_or(String::new(), |t| format!(" {} ago", Age(view.since(t))));
-    let said = super::shortened(&status.message);
+    let said = super::shortened(status.message.trim_start_matches("Pod was rejected: "));
+    let before = super::pod_recreated::before(view);
     pressures(&status.message)
         .into_iter()
         .map(|pressure| {
             let message = match pressure {
-                LIMIT => format!("the kubelet evicted the pod{ago} for the storage that it used: {said}"),
-                "" => format!("the kubelet evicted the pod{ago}: {said}"),
-                _ => format!("the kubelet evicted the pod{ago} under {pressure}: {said}"),
+                LIMIT => format!("the kubelet evicted the pod{ago} for the storage that it used: {said}{before}"),
+                "" => format!("the kubelet evicted the pod{ago}: {said}{before}"),
+                _ => format!("the kubelet evicted the pod{ago} under {pressure}: {said}{before}"),
             };
             let mut cause = Cause::new(&ENTRY, pressure, message).evidence(view.object(), "status.reason", "Evicted").evidence(
                 view.object(),

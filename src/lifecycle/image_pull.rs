@@ -45,6 +45,9 @@ const REASONS: [&str; 7] = [
     "SignatureValidationFailed",
 ];
 
+/// What is said of an image that is there, but not for the node's platform.
+pub const NO_VARIANT: &str = "it has no variant for";
+
 /// What the registry or the runtime said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -110,7 +113,7 @@ fn sentence(view: &View, kind: Kind, said: &str) -> String {
         Kind::Platform => {
             let node = view.info.map(|i| &i.node.status.node_info).filter(|n| !n.architecture.is_empty());
             let platform = node.map_or("the node's platform".to_string(), |n| format!("{}/{}", n.operating_system, n.architecture));
-            format!("it has no variant for {platform}")
+            format!("{NO_VARIANT} {platform}")
         }
         Kind::RateLimit => "the registry limits the rate of pulls".into(),
         Kind::Login => login(view),

@@ -51,7 +51,8 @@ pub fn causes(view: &View) -> Vec<Cause> {
     let said = super::shortened(status.message.trim_start_matches("Pod was rejected: "));
     let hint = meaning(reason).map_or(String::new(), |m| format!(" ({m})"));
     let colon = if said.is_empty() { "" } else { ": " };
-    let message = format!("the kubelet refused or ended the pod with {reason}{hint}{colon}{said}");
+    let before = super::pod_recreated::before(view);
+    let message = format!("the kubelet refused or ended the pod with {reason}{hint}{colon}{said}{before}");
     let mut cause = Cause::new(&ENTRY, reason, message).evidence(view.object(), "status.reason", status.reason.as_str()).evidence(
         view.object(),
         "status.message",
@@ -113,5 +114,26 @@ mod tests {
         let status = json!({"phase": "Failed", "reason": "OutOfcpu", "message": "Pod was rejected: Node didn't have enough resource: cpu"});
         let found = causes(node("True"), pod(status), vec![]);
         assert!(found[0].message.ends_with("(more is taken on the node than the scheduler knows): Node didn't have enough resource: cpu"));
+    }
+
+    #[test]
+    fn the_pods_before_it_are_counted() {
+        let failed = |node: &str, count: i32| {
+            json!({"metadata": {"name": "e", "namespace": "ns"}, "involvedObject": {"kind": "DaemonSet", "namespace": "ns", "name": "ds"},
+                "reason": "FailedDaemonPod", "message": format!("Found failed daemon pod ns/ds-a on node {node}, will try to kill it"), "count": count})
+        };
+        for (events, want) in [
+            (vec![failed("n2", 3)], None),
+            (vec![failed("n1", 1), failed("n2", 3)], Some("; 1 pod of the node ended before it,")),
+            (vec![failed("n1", 1), failed("n1", 3)], Some("; 4 pods of the node ended before it,")),
+        ] {
+            let found = causes(node("True"), pod(json!({"phase": "Failed", "reason": "OutOfcpu", "message": "m"})), events);
+            assert_eq!(
+                found[0].message.split_once(": m").map(|(_, more)| more.split_inclusive(',').next()),
+                Some(want),
+                "{}",
+                found[0].message
+            );
+        }
     }
 }

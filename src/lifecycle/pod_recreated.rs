@@ -3,7 +3,7 @@
 //! Upstream: `podsShouldBeOnNode` of `pkg/controller/daemon/daemon_controller.go` (v1.37.2): events
 //! `FailedDaemonPod` and `SucceededDaemonPod` on the DaemonSet, which name the pod and the node.
 
-use super::{evicted, kubelet_rejected, shortened};
+use super::{View, evicted, kubelet_rejected, shortened};
 use crate::cause::command::command;
 use crate::cause::{Cause, Entry, Remedy, Stage};
 use crate::diagnose::Subject;
@@ -68,11 +68,28 @@ pub fn causes(subject: &Subject, node: &str) -> Vec<Cause> {
             own.is_empty() || own.iter().any(|o| o.message.contains(&named) || o.message.ends_with(named.trim_matches(['/', ' '])))
         })
         .max_by_key(|e| e.last_seen());
-    let times = own.iter().filter(|e| e.message.contains(&on_node)).map(|e| e.times()).sum::<i32>();
+    let times = replaced_on(&own, node);
     match (said, end) {
         (Some(event), _) => ended(subject, event, times),
         (None, Some(event)) => vec![replaced(subject, event, times)],
         (None, None) => Vec::new(),
+    }
+}
+
+/// How many ended pods of the node the controller's events tell of.
+fn replaced_on(own: &[&Event], node: &str) -> i32 {
+    let on_node = format!(" on node {node},");
+    own.iter().filter(|e| e.message.contains(&on_node)).map(|e| e.times()).fold(0, i32::saturating_add)
+}
+
+/// What is to be added of a pod that has ended and still stands: how many went before it.
+pub fn before(view: &View) -> String {
+    let own = view.subject.events.of(view.subject.ds);
+    let times = view.pod.node_name().map_or(0, |node| replaced_on(&own, node));
+    match times {
+        0 => String::new(),
+        1 => "; 1 pod of the node ended before it, and the controller lets each stand longer before it makes the next".into(),
+        n => format!("; {n} pods of the node ended before it, and the controller lets each stand longer before it makes the next"),
     }
 }
 

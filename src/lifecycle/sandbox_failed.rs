@@ -19,7 +19,9 @@ the frame. One of them fails: the plugin is not installed or not ready on the no
 the pod's RuntimeClass. If this DaemonSet *is* the network plugin, it must run with hostNetwork.
 
 ## How it is recognised
-The containers wait in ContainerCreating, and the newest event of the pod about it is FailedCreatePodSandBox or NetworkNotReady.
+The containers wait in ContainerCreating, and the newest event of the pod about it is FailedCreatePodSandBox or NetworkNotReady. Its text
+tells the kinds apart: no runtime handler, no IP address, network not ready, network plugin, sandbox image (the pause image), sysctl,
+runtime too slow, and the container runtime for all else.
 
 ## How to check by hand
     kubectl -n NAMESPACE describe pod POD

@@ -46,7 +46,9 @@ pub fn causes(view: &View) -> Vec<Cause> {
             continue;
         }
         let why = if event.message.starts_with("Multi-Attach error") {
-            "it is attached to another node and may be so to one only".to_string()
+            let users =
+                event.message.split_once("already used by ").map_or(String::new(), |(_, who)| format!(" (used by {})", shortened(who)));
+            format!("it is attached to another node and may be so to one only{users}")
         } else {
             shortened(&event.message)
         };
@@ -62,7 +64,7 @@ pub fn causes(view: &View) -> Vec<Cause> {
 
 #[cfg(test)]
 mod tests {
-    use crate::lifecycle::bed::{event, found, running};
+    use crate::lifecycle::bed::{causes, event, found, node, pod, running};
     use serde_json::json;
 
     #[test]
@@ -72,6 +74,9 @@ mod tests {
             "Multi-Attach error for volume \"pvc-1\" Volume is already exclusively attached to one node and can't be attached to another";
         let done = event("SuccessfulAttachVolume", "AttachVolume.Attach succeeded for volume \"pvc-1\" ");
         assert_eq!(found(waits.clone(), vec![event("FailedAttachVolume", multi)]), ["VolumeAttach pvc-1"]);
+        let used = event("FailedAttachVolume", "Multi-Attach error for volume \"pvc-1\" Volume is already used by pod(s) ds-x");
+        let found_used = causes(node("True"), pod(waits.clone()), vec![used]);
+        assert!(found_used[0].message.ends_with("may be so to one only (used by pod(s) ds-x)"), "{}", found_used[0].message);
         assert_eq!(found(waits, vec![event("FailedAttachVolume", multi), done]), ["Starting"]);
     }
 }

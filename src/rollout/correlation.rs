@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::revision;
-use crate::cause::{Evidence, Severity, Stage};
+use crate::cause::{Cause, Evidence, Severity, Stage};
 use crate::controller::ownership::HASH_LABEL;
 use crate::diagnose::Subject;
+use crate::lifecycle::image_pull;
 use crate::model::node::Node;
 use crate::report::{NodeReport, State};
 
@@ -113,7 +114,8 @@ pub fn correlate(subject: &Subject, nodes: &mut [NodeReport]) -> Vec<String> {
     let healthy: BTreeSet<String> = nodes.iter().filter(|n| is_healthy(n)).map(|n| n.name.clone()).collect();
     let mut sentences = Vec::new();
     for (code, failing) in failing {
-        let Some(found) = common(subject, &failing, &healthy) else { continue };
+        let image = nodes.iter().flat_map(|n| &n.causes).filter(|c| c.code == code).all(may_be_the_image);
+        let Some(found) = common(subject, &failing, &healthy, image) else { continue };
         sentences.push(format!("{code}: {}", found.sentence));
         let known: BTreeMap<&str, &Node> = subject.nodes.iter().map(|i| (i.node.name(), i.node)).collect();
         for node in nodes.iter_mut().filter(|n| failing.contains(&n.name)) {
@@ -129,6 +131,15 @@ pub fn correlate(subject: &Subject, nodes: &mut [NodeReport]) -> Vec<String> {
 /// Causes that may lie in the node or in the release, and do not name the culprit already.
 fn is_of_pods(stage: Stage, code: &str) -> bool {
     matches!(stage, Stage::Kubelet | Stage::Running) && !matches!(code, "NodeGone" | "NodeNotReady" | "Terminating" | "MinReadySeconds")
+}
+
+/// True if the cause may come of an image for another processor or system.
+fn may_be_the_image(cause: &Cause) -> bool {
+    match cause.code {
+        "CrashLoop" | "ContainerCreateError" => true,
+        "ImagePull" => cause.message.contains(image_pull::NO_VARIANT),
+        _ => false,
+    }
 }
 
 fn is_healthy(node: &NodeReport) -> bool {
@@ -148,7 +159,7 @@ impl Common {
     }
 }
 
-fn common(subject: &Subject, failing: &BTreeSet<String>, healthy: &BTreeSet<String>) -> Option<Common> {
+fn common(subject: &Subject, failing: &BTreeSet<String>, healthy: &BTreeSet<String>, image: bool) -> Option<Common> {
     if healthy.is_empty() {
         return None;
     }
@@ -173,7 +184,8 @@ fn common(subject: &Subject, failing: &BTreeSet<String>, healthy: &BTreeSet<Stri
     let sentence = match (revision, shared.first()) {
         (Some(revision), None) => format!("{pods} of revision {revision}, {none}: suspect the release"),
         (Some(revision), Some(_)) => format!("{pods} of revision {revision} and {values}, {none}: suspect the release or these nodes"),
-        (None, Some((t, _))) if t.strong => format!("{pods} {values}, {none}: suspect that the image is not built for it"),
+        (None, Some((t, _))) if t.strong && image => format!("{pods} {values}, {none}: suspect that the image is not built for it"),
+        (None, Some(_)) if failing.len() == 1 => format!("{pods} {values}, {none}: suspect this node, not the release"),
         (None, Some(_)) => format!("{pods} {values}, {none}: suspect these nodes, not the release"),
         (None, None) => return None,
     };
@@ -237,6 +249,21 @@ mod tests {
         let facts = report.nodes.iter().flat_map(|n| &n.causes).flat_map(|c| &c.evidence);
         assert_eq!(arm, facts.into_iter().any(|e| e.field == "status.nodeInfo.architecture" && e.value == "arm64"));
         report.correlations
+    }
+
+    #[test]
+    fn few_causes_may_lie_in_the_image() {
+        use super::may_be_the_image;
+        use crate::cause::Cause;
+        use crate::lifecycle::{crash_loop, image_pull, not_ready};
+        for (entry, message, want) in [
+            (&crash_loop::ENTRY, "exited with 1", true),
+            (&not_ready::ENTRY, "its readiness probe failed", false),
+            (&image_pull::ENTRY, "cannot be pulled: it has no variant for linux/arm64", true),
+            (&image_pull::ENTRY, "cannot be pulled: the registry cannot be reached", false),
+        ] {
+            assert_eq!(may_be_the_image(&Cause::new(entry, "", message)), want, "{message}");
+        }
     }
 
     #[test]

@@ -30,7 +30,7 @@ LimitRange's own defaults), too, so the cause is found after the event has expir
     kubectl -n NAMESPACE get ds NAME -o jsonpath='{.spec.template.spec.containers[*].resources}'
 
 ## How to fix it
-Change the template's requests and limits, or the LimitRange; set limits of your own where its defaults are too low. A maximum without limit in the template is filled in by the LimitRange itself.
+Change the template's requests and limits, or the LimitRange; set limits of your own where its defaults are too low.
 ",
 };
 

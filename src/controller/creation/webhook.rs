@@ -214,7 +214,7 @@ fn called(words: &str) -> Option<ServiceReference> {
     let mut parts = host.split('.');
     let (name, namespace) = (parts.next()?, parts.next()?);
     let is_service = parts.next() == Some("svc") && !name.is_empty() && !namespace.is_empty();
-    is_service.then(|| ServiceReference { namespace: namespace.into(), name: name.into(), ..ServiceReference::default() })
+    is_service.then(|| ServiceReference { namespace: namespace.into(), name: name.into() })
 }
 
 fn explained(subject: &Subject, mut cause: Cause, webhook: &Webhook, unreachable: bool) -> Cause {
