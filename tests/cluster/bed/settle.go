@@ -139,7 +139,12 @@ func (c *Cluster) state(ctx context.Context, without Unsettled) (state, waiting 
 		return "", "", err
 	}
 	for _, ds := range sets.Items {
-		fmt.Fprintln(&text, ds.Namespace, ds.Name, ds.Generation, ds.Status)
+		// A pointer prints as its address, which is another in each list.
+		collisions := int32(0)
+		if ds.Status.CollisionCount != nil {
+			collisions, ds.Status.CollisionCount = *ds.Status.CollisionCount, nil
+		}
+		fmt.Fprintln(&text, ds.Namespace, ds.Name, ds.Generation, collisions, ds.Status)
 		if !without.ControllerManager && ds.DeletionTimestamp == nil && behind(&ds) {
 			waiting = "DaemonSet " + ds.Name + " has not been synced"
 		}

@@ -148,18 +148,23 @@ containerStatuses:
 
 	scenario(t, "budget-of-a-node-that-is-left", func(s *stage) {
 		// The pod on a tainted node does not go, and no pod is wanted there any more: it uses the budget up all the same.
-		for _, node := range []string{"a", "b", "c"} {
-			s.node(node)
-		}
+		s.node("bare", bed.NoKubelet)
+		s.node("b")
+		s.node("c")
 		s.daemonSet("agent", "")
 		s.settle()
-		s.patch("Pod", s.podOn("agent", "a").Name, `{"metadata":{"finalizers":["example.com/hold"]}}`)
-		s.patch("Node", "a", `{"spec":{"taints":[{"key":"drained","value":"yes","effect":"NoExecute"}]}}`)
-		s.until("the pod to be terminating", func() bool { return s.podOn("agent", "a").DeletionTimestamp != nil })
+		s.kubelet("agent", "bare", `
+phase: Running
+conditions: [{type: Ready, status: "True"}, {type: ContainersReady, status: "True"}]
+containerStatuses:
+- {name: main, ready: true, started: true, restartCount: 0, image: "example.com/agent:1", imageID: "x", state: {running: {startedAt: "2026-01-01T00:00:00Z"}}}`)
+		s.patch("Pod", s.podOn("agent", "bare").Name, `{"metadata":{"finalizers":["example.com/hold"]}}`)
+		s.patch("Node", "bare", `{"spec":{"taints":[{"key":"drained","value":"yes","effect":"NoExecute"}]}}`)
+		s.until("the pod to be terminating", func() bool { return s.podOn("agent", "bare").DeletionTimestamp != nil })
 		s.update("agent", nextImage)
 		s.settle()
 		s.diagnose("agent", bed.Leave{}).exit(1).
-			node("a", "Terminating", "TaintToleration drained=yes:NoExecute", "Terminating finalizer example.com/hold").
+			node("bare", "Terminating", "TaintToleration drained=yes:NoExecute", "Terminating finalizer example.com/hold").
 			node("b", "Outdated", "OldRevision").node("c", "Outdated", "OldRevision").workload("RolloutBudget 1/1")
 	})
 
@@ -171,7 +176,11 @@ containerStatuses:
 		s.settle()
 		name := s.revisions()[0]
 		s.must(s.cluster.Resource("DaemonSet", s.namespace).Delete(s.ctx, "agent", deleteNow))
-		s.until("the revision to be gone", func() bool { return len(s.revisions()) == 0 && s.podOnOrNil("agent", "a") == nil })
+		s.until("its revision and pod to be gone", func() bool {
+			pods, err := s.cluster.Admin.CoreV1().Pods(s.namespace).List(s.ctx, listAll)
+			s.must(err)
+			return len(s.revisions())+len(pods.Items) == 0
+		})
 		s.apply("{apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: " + name + "}, revision: 1, data: {spec: {other: true}}}")
 		s.daemonSet("agent", "")
 		s.until("the new revision", func() bool { return s.updated("agent") })
