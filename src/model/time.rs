@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use jiff::Timestamp;
+use jiff::civil::{DateTime, date};
 use jiff::fmt::temporal::DateTimePrinter;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A moment as the API gives it: seconds and nanoseconds since 1970, UTC (both `Time` and
@@ -18,6 +19,8 @@ pub struct Time {
     pub nanos: i32,
 }
 
+const EPOCH: DateTime = date(1970, 1, 1).at(0, 0, 0, 0);
+
 impl Time {
     /// Whole seconds from `earlier` to this moment; negative if it lies before.
     pub fn seconds_since(self, earlier: Time) -> i64 {
@@ -31,7 +34,12 @@ impl Time {
 
     /// Reads RFC 3339.
     pub fn parse(text: &str) -> Result<Time, jiff::Error> {
-        text.parse::<Timestamp>().map(Time::from)
+        text.parse::<Timestamp>().map(Time::from).or_else(|error| {
+            // A timestamp of jiff ends a day before the year 9999 does, which some write for "never".
+            let local = text.strip_suffix('Z').filter(|t| t.contains('T')).and_then(|local| local.parse::<DateTime>().ok()).ok_or(error)?;
+            let since = local.duration_since(EPOCH);
+            Ok(Time { seconds: since.as_secs(), nanos: since.subsec_nanos() })
+        })
     }
 }
 
@@ -71,7 +79,8 @@ impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match Timestamp::new(self.seconds, self.nanos) {
             Ok(t) => DateTimePrinter::new().print_timestamp(&t, jiff::fmt::StdFmtWrite(f)).map_err(|_| fmt::Error),
-            Err(_) => write!(f, "{}s since 1970", self.seconds),
+            // The first or last moment that can be written, if it lies beyond.
+            Err(_) => write!(f, "{}Z", EPOCH.saturating_add(SignedDuration::from_secs(self.seconds))),
         }
     }
 }
@@ -92,6 +101,29 @@ impl<'de> Deserialize<'de> for Time {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_read_is_written_again() {
+        for (text, want) in [
+            ("2026-01-05T12:00:00Z", Some("2026-01-05T12:00:00Z")),
+            ("2026-01-05T12:00:00.5+01:00", Some("2026-01-05T11:00:00.5Z")),
+            ("0000-01-01T00:00:00Z", Some("0000-01-01T00:00:00Z")),
+            ("9999-12-31T23:59:59Z", Some("9999-12-31T23:59:59Z")),
+            ("10000-01-01T00:00:00Z", None),
+            ("2026-01-05", None),
+            ("2026-01-05Z", None),
+            ("2026-02-30T12:00:00Z", None),
+            ("", None),
+        ] {
+            let read = Time::parse(text).ok();
+            assert_eq!(read.map(|t| t.to_string()).as_deref(), want, "{text}");
+            assert_eq!(read.and_then(|t| Time::parse(&t.to_string()).ok()), read, "{text}");
+        }
+        for seconds in [i64::MIN, i64::MAX, 253_402_300_799, 253_402_207_200] {
+            let shown = Time { seconds, nanos: 0 }.to_string();
+            assert!(Time::parse(&shown).is_ok(), "{shown}");
+        }
+    }
 
     #[test]
     fn ages_are_short() {

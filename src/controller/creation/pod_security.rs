@@ -8,9 +8,14 @@ use super::{between, refusal};
 use crate::cause::command::command;
 use crate::cause::{Cause, Entry, Remedy, RemedyKind, Stage};
 use crate::diagnose::Subject;
+use crate::model::object::Labels;
+use crate::model::version::ServerVersion;
 
 /// The label that sets the level which is enforced.
 pub const ENFORCE: &str = "pod-security.kubernetes.io/enforce";
+
+/// The label that pins the version of the policy.
+const ENFORCE_VERSION: &str = "pod-security.kubernetes.io/enforce-version";
 
 /// The page.
 pub static ENTRY: Entry = Entry {
@@ -23,9 +28,9 @@ The namespace enforces a Pod Security level (baseline or restricted) and the tem
 the host's network or privileged containers. The API server refuses every pod. Node agents usually need the level privileged.
 
 ## How it is recognised
-A FailedCreate event says `violates PodSecurity`, with every violation. The template is judged against the namespace's label
-`pod-security.kubernetes.io/enforce` as well, so the cause is found after the event has expired. Exemptions in the API server's
-configuration cannot be seen.
+A FailedCreate event says `violates PodSecurity`, with every violation. The template is judged against the namespace's labels
+`pod-security.kubernetes.io/enforce` and `enforce-version` as well, so the cause is found after the event has expired. Exemptions in the
+API server's configuration cannot be seen.
 
 ## How to check by hand
     kubectl get namespace NAMESPACE --show-labels
@@ -49,12 +54,26 @@ pub fn from_event(subject: &Subject, text: &str) -> Option<Vec<Cause>> {
 /// The template judged by the namespace's label.
 pub fn foreseen(subject: &Subject) -> Vec<Cause> {
     let Some(namespace) = subject.snapshot.namespace(&subject.ds.metadata.namespace) else { return Vec::new() };
-    let Some(level) = namespace.metadata.labels.get(ENFORCE) else { return Vec::new() };
-    let found = violations(level, &subject.fresh.spec, subject.snapshot.version);
+    let Some((level, version)) = policy(&namespace.metadata.labels, subject.snapshot.version) else { return Vec::new() };
+    let found = violations(level, &subject.fresh.spec, version);
     if found.is_empty() {
         return Vec::new();
     }
     vec![cause(subject, level, &found.join(", "))]
+}
+
+/// Level and version that a namespace's labels enforce (upstream: `PolicyToEvaluate` of `api/helpers.go`).
+fn policy(labels: &Labels, server: ServerVersion) -> Option<(&'static str, ServerVersion)> {
+    let level = match labels.get(ENFORCE)?.as_str() {
+        "privileged" => "privileged",
+        "baseline" => "baseline",
+        // What is no level is taken for the strictest.
+        _ => "restricted",
+    };
+    // Anything else than `v1.N` is `latest`, and so is what the server does not know yet.
+    let minor = labels.get(ENFORCE_VERSION).and_then(|v| v.strip_prefix("v1.")).filter(|m| m.bytes().all(|b| b.is_ascii_digit()));
+    let pinned = minor.and_then(|m| m.parse().ok()).map(|minor| ServerVersion { major: 1, minor });
+    Some((level, pinned.map_or(server, |pinned| pinned.min(server))))
 }
 
 fn cause(subject: &Subject, level: &str, words: &str) -> Cause {
@@ -68,4 +87,30 @@ fn cause(subject: &Subject, level: &str, words: &str) -> Cause {
             command: Some(command(["kubectl", "label", "--overwrite", "namespace", namespace, &privileged])),
             effect: None,
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels() {
+        let server = ServerVersion { major: 1, minor: 35 };
+        for (level, version, want) in [
+            (None, Some("v1.30"), None),
+            (Some("baseline"), None, Some(("baseline", 35))),
+            (Some("privileged"), Some("latest"), Some(("privileged", 35))),
+            (Some("restricted"), Some("v1.30"), Some(("restricted", 30))),
+            (Some("restricted"), Some("v1.99"), Some(("restricted", 35))),
+            (Some("restricted"), Some("1.30"), Some(("restricted", 35))),
+            (Some("restricted"), Some("v1.30.2"), Some(("restricted", 35))),
+            (Some("Baseline"), Some("v1."), Some(("restricted", 35))),
+        ] {
+            let labels: Labels = [(ENFORCE, level), (ENFORCE_VERSION, version)]
+                .into_iter()
+                .filter_map(|(key, value)| Some((key.to_string(), value?.to_string())))
+                .collect();
+            assert_eq!(policy(&labels, server).map(|(level, v)| (level, v.minor)), want, "{level:?} {version:?}");
+        }
+    }
 }

@@ -9,7 +9,7 @@ use crate::model::version::ServerVersion;
 pub fn violations(level: &str, spec: &PodSpec, version: ServerVersion) -> Vec<String> {
     let mut found = Vec::new();
     if level == "baseline" || level == "restricted" {
-        baseline(spec, version, &mut found);
+        baseline(level, spec, version, &mut found);
     }
     if level == "restricted" {
         restricted(spec, version, &mut found);
@@ -61,7 +61,12 @@ const SYSCTLS: [(&str, u32); 14] = [
     ("net.ipv4.tcp_notsent_lowat", 37),
 ];
 
-fn baseline(spec: &PodSpec, version: ServerVersion, found: &mut Vec<String>) {
+/// In a user namespace of its own a pod may be root there (KEP-127).
+fn is_relaxed(spec: &PodSpec, version: ServerVersion) -> bool {
+    spec.host_users == Some(false) && version >= ServerVersion { major: 1, minor: 35 }
+}
+
+fn baseline(level: &str, spec: &PodSpec, version: ServerVersion, found: &mut Vec<String>) {
     let pod = spec.security_context.as_ref();
     let host: Vec<&str> = [("hostNetwork=true", spec.host_network), ("hostPID=true", spec.host_pid), ("hostIPC=true", spec.host_ipc)]
         .into_iter()
@@ -93,7 +98,8 @@ fn baseline(spec: &PodSpec, version: ServerVersion, found: &mut Vec<String>) {
     each("capabilities beyond the default set", &|c| {
         context(c).capabilities.is_some_and(|caps| caps.add.iter().any(|a| !BASELINE_CAPABILITIES.contains(&a.as_str())))
     });
-    let relaxed = spec.host_users == Some(false) && version >= ServerVersion { major: 1, minor: 35 };
+    // The level `restricted` has never relaxed this.
+    let relaxed = level == "baseline" && is_relaxed(spec, version);
     each("procMount", &|c| !relaxed && context(c).proc_mount.is_some_and(|p| p != "Default"));
     each("unconfined seccompProfile", &|c| unconfined(context(c).seccomp_profile.as_ref()));
     each("unconfined appArmorProfile", &|c| unconfined(context(c).app_armor_profile.as_ref()));
@@ -161,7 +167,6 @@ fn restricted(spec: &PodSpec, version: ServerVersion, found: &mut Vec<String>) {
     if !volumes.is_empty() {
         found.push(format!("restricted volume types (volume {})", volumes.join(", ")));
     }
-    let relaxed = spec.host_users == Some(false) && version >= ServerVersion { major: 1, minor: 35 };
     let context = |c: &Container| c.security_context.clone().unwrap_or_default();
     let mut each = |what: &str, bad: &dyn Fn(&Container) -> bool| {
         if let Some(names) = names(spec, bad) {
@@ -181,12 +186,16 @@ fn restricted(spec: &PodSpec, version: ServerVersion, found: &mut Vec<String>) {
             if own.is_some() { !confined(own.as_ref()) } else { !by_pod }
         });
     }
-    if !relaxed {
+    if !is_relaxed(spec, version) {
         each("runAsNonRoot != true", &|c| match context(c).run_as_non_root {
             Some(own) => !own,
             None => pod.run_as_non_root != Some(true),
         });
         each("runAsUser=0", &|c| context(c).run_as_user == Some(0));
+        // A word for the pod counts even if every container has its own.
+        if pod.run_as_non_root == Some(false) {
+            found.push("runAsNonRoot != true (pod)".into());
+        }
         if pod.run_as_user == Some(0) {
             found.push("runAsUser=0 (pod)".into());
         }
@@ -196,30 +205,173 @@ fn restricted(spec: &PodSpec, version: ServerVersion, found: &mut Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::version::NEWEST;
+    use serde_json::json;
+
+    /// A pod with this security context, whose one container has that one.
+    fn pod(own: serde_json::Value, container: serde_json::Value) -> serde_json::Value {
+        json!({"securityContext": own, "containers": [{"name": "c", "securityContext": container}]})
+    }
+
+    /// What the level `restricted` wants of a container.
+    fn strict() -> serde_json::Value {
+        json!({"allowPrivilegeEscalation": false, "runAsNonRoot": true, "capabilities": {"drop": ["ALL"]}, "seccompProfile": {"type": "RuntimeDefault"}})
+    }
+
+    fn with(mut base: serde_json::Value, field: &str, value: serde_json::Value) -> serde_json::Value {
+        base[field] = value;
+        base
+    }
 
     #[test]
     fn levels_forbid_what_upstream_forbids() {
-        let plain = r#"{"containers":[{"name":"c"}]}"#;
-        let agent = r#"{"hostNetwork":true,"containers":[{"name":"c","ports":[{"containerPort":9100}],"securityContext":{"privileged":true}}],"volumes":[{"name":"v","hostPath":{"path":"/"}}]}"#;
-        let strict = r#"{"securityContext":{"runAsNonRoot":true,"seccompProfile":{"type":"RuntimeDefault"}},"containers":[{"name":"c","securityContext":{"allowPrivilegeEscalation":false,"capabilities":{"drop":["ALL"]}}}],"volumes":[{"name":"v","emptyDir":{}}]}"#;
-        for (level, spec, want) in [
-            ("privileged", agent, 0),
-            ("baseline", plain, 0),
-            ("baseline", agent, 4),
-            ("restricted", plain, 4),
-            ("restricted", strict, 0),
-            ("baseline", r#"{"containers":[{"name":"c","securityContext":{"capabilities":{"add":["NET_ADMIN"]}}}]}"#, 1),
+        let none = || json!({});
+        let se_linux = |r#type: &str| json!({"seLinuxOptions": {"type": r#type}});
+        let probe = |probe: &str, handler: serde_json::Value| json!({"containers": [{"name": "c", probe: handler}]});
+        let unconfined = || json!({"type": "Unconfined"});
+        let sysctl = |name: &str| json!({"sysctls": [{"name": name}]});
+        let own_users = |spec: serde_json::Value| with(spec, "hostUsers", json!(false));
+        let windows = || json!({"windowsOptions": {"hostProcess": true}});
+        let volume = |source: &str| with(pod(none(), strict()), "volumes", json!([{"name": "v", source: {}}]));
+        let agent = json!({"hostNetwork": true, "containers": [{"name": "c", "ports": [{"containerPort": 9100}], "securityContext": {"privileged": true}}],
+            "volumes": [{"name": "v", "hostPath": {"path": "/"}}]});
+        for (level, minor, spec, want) in [
+            ("privileged", 37, agent.clone(), vec![]),
             (
                 "baseline",
-                r#"{"containers":[{"name":"c","securityContext":{"capabilities":{"add":["CHOWN"]},"seccompProfile":{"type":"Unconfined"}}}]}"#,
-                1,
+                37,
+                agent,
+                vec![
+                    "host namespaces (hostNetwork=true)",
+                    "hostPath volumes (volume \"v\")",
+                    "hostPort (9100)",
+                    "privileged (container \"c\")",
+                ],
             ),
-            ("baseline", r#"{"securityContext":{"sysctls":[{"name":"kernel.msgmax"}]},"containers":[{"name":"c"}]}"#, 1),
+            (
+                "baseline",
+                37,
+                json!({"hostPID": true, "hostIPC": true, "containers": []}),
+                vec!["host namespaces (hostPID=true, hostIPC=true)"],
+            ),
+            (
+                "baseline",
+                37,
+                json!({"containers": [{"name": "c", "ports": [{"containerPort": 80}, {"containerPort": 81, "hostPort": 82}]}]}),
+                vec!["hostPort (82)"],
+            ),
+            ("baseline", 37, pod(none(), none()), vec![]),
+            ("baseline", 37, pod(none(), json!({"capabilities": {"add": ["CHOWN"]}})), vec![]),
+            (
+                "baseline",
+                37,
+                pod(none(), json!({"capabilities": {"add": ["CHOWN", "NET_ADMIN"]}})),
+                vec!["capabilities beyond the default set (container \"c\")"],
+            ),
+            ("baseline", 37, pod(none(), json!({"procMount": "Default"})), vec![]),
+            ("baseline", 37, pod(none(), json!({"procMount": "Unmasked"})), vec!["procMount (container \"c\")"]),
+            ("baseline", 35, own_users(pod(none(), json!({"procMount": "Unmasked"}))), vec![]),
+            ("baseline", 34, own_users(pod(none(), json!({"procMount": "Unmasked"}))), vec!["procMount (container \"c\")"]),
+            ("restricted", 37, own_users(pod(none(), with(strict(), "procMount", json!("Unmasked")))), vec!["procMount (container \"c\")"]),
+            ("baseline", 37, pod(none(), json!({"seccompProfile": unconfined()})), vec!["unconfined seccompProfile (container \"c\")"]),
+            ("baseline", 37, pod(json!({"seccompProfile": unconfined()}), none()), vec!["unconfined seccompProfile (pod)"]),
+            ("baseline", 37, pod(none(), json!({"appArmorProfile": unconfined()})), vec!["unconfined appArmorProfile (container \"c\")"]),
+            ("baseline", 37, pod(json!({"appArmorProfile": unconfined()}), none()), vec!["unconfined appArmorProfile (pod)"]),
+            ("baseline", 37, pod(json!({"appArmorProfile": {"type": "RuntimeDefault"}}), none()), vec![]),
+            ("baseline", 37, pod(se_linux(""), se_linux("container_kvm_t")), vec![]),
+            ("baseline", 37, pod(se_linux("spc_t"), none()), vec!["seLinuxOptions (pod)"]),
+            ("baseline", 31, pod(none(), se_linux("container_engine_t")), vec![]),
+            ("baseline", 30, pod(none(), se_linux("container_engine_t")), vec!["seLinuxOptions (container \"c\")"]),
+            ("baseline", 37, pod(none(), json!({"seLinuxOptions": {"user": "u"}})), vec!["seLinuxOptions (container \"c\")"]),
+            ("baseline", 37, pod(none(), json!({"seLinuxOptions": {"role": "r"}})), vec!["seLinuxOptions (container \"c\")"]),
+            ("baseline", 37, pod(none(), windows()), vec!["hostProcess (container \"c\")"]),
+            ("baseline", 37, pod(windows(), none()), vec!["hostProcess (pod)"]),
+            ("baseline", 37, pod(json!({"windowsOptions": {"hostProcess": false}}), json!({"windowsOptions": {}})), vec![]),
+            ("baseline", 37, probe("livenessProbe", json!({"httpGet": {"port": 80}})), vec![]),
+            (
+                "baseline",
+                34,
+                probe("livenessProbe", json!({"httpGet": {"port": 80, "host": "a"}})),
+                vec!["probe or lifecycle host (container \"c\")"],
+            ),
+            ("baseline", 33, probe("livenessProbe", json!({"httpGet": {"port": 80, "host": "a"}})), vec![]),
+            (
+                "baseline",
+                37,
+                probe("readinessProbe", json!({"tcpSocket": {"port": 80, "host": "a"}})),
+                vec!["probe or lifecycle host (container \"c\")"],
+            ),
+            ("baseline", 37, probe("startupProbe", json!({"tcpSocket": {"port": 80}})), vec![]),
+            ("baseline", 37, pod(sysctl("kernel.msgmax"), none()), vec!["forbidden sysctls (kernel.msgmax)"]),
+            ("baseline", 29, pod(sysctl("net.ipv4.tcp_fin_timeout"), none()), vec![]),
+            ("baseline", 28, pod(sysctl("net.ipv4.tcp_fin_timeout"), none()), vec!["forbidden sysctls (net.ipv4.tcp_fin_timeout)"]),
+            ("restricted", 37, pod(none(), strict()), vec![]),
+            (
+                "restricted",
+                37,
+                pod(none(), none()),
+                vec![
+                    "allowPrivilegeEscalation != false (container \"c\")",
+                    "unrestricted capabilities (container \"c\")",
+                    "seccompProfile (container \"c\")",
+                    "runAsNonRoot != true (container \"c\")",
+                ],
+            ),
+            ("restricted", 37, with(own_users(pod(none(), none())), "os", json!({"name": "windows"})), vec![]),
+            (
+                "restricted",
+                34,
+                with(own_users(pod(none(), none())), "os", json!({"name": "windows"})),
+                vec!["runAsNonRoot != true (container \"c\")"],
+            ),
+            (
+                "restricted",
+                37,
+                with(pod(none(), none()), "os", json!({"name": "linux"})),
+                vec![
+                    "allowPrivilegeEscalation != false (container \"c\")",
+                    "unrestricted capabilities (container \"c\")",
+                    "seccompProfile (container \"c\")",
+                    "runAsNonRoot != true (container \"c\")",
+                ],
+            ),
+            ("restricted", 37, pod(none(), with(strict(), "capabilities", json!({"drop": ["ALL"], "add": ["NET_BIND_SERVICE"]}))), vec![]),
+            (
+                "restricted",
+                37,
+                pod(none(), with(strict(), "capabilities", json!({"drop": ["ALL"], "add": ["CHOWN"]}))),
+                vec!["unrestricted capabilities (container \"c\")"],
+            ),
+            (
+                "restricted",
+                37,
+                pod(none(), with(strict(), "capabilities", json!({"drop": ["CHOWN"]}))),
+                vec!["unrestricted capabilities (container \"c\")"],
+            ),
+            ("restricted", 37, pod(none(), with(strict(), "seccompProfile", json!(null))), vec!["seccompProfile (container \"c\")"]),
+            (
+                "restricted",
+                37,
+                pod(json!({"seccompProfile": {"type": "Localhost"}}), with(strict(), "seccompProfile", json!(null))),
+                vec![],
+            ),
+            ("restricted", 37, pod(json!({"runAsNonRoot": true}), with(strict(), "runAsNonRoot", json!(null))), vec![]),
+            (
+                "restricted",
+                37,
+                pod(json!({"runAsNonRoot": true}), with(strict(), "runAsNonRoot", json!(false))),
+                vec!["runAsNonRoot != true (container \"c\")"],
+            ),
+            ("restricted", 37, pod(json!({"runAsNonRoot": false}), strict()), vec!["runAsNonRoot != true (pod)"]),
+            ("restricted", 37, pod(none(), with(strict(), "runAsUser", json!(0))), vec!["runAsUser=0 (container \"c\")"]),
+            ("restricted", 37, pod(json!({"runAsUser": 0}), strict()), vec!["runAsUser=0 (pod)"]),
+            ("restricted", 37, own_users(pod(json!({"runAsUser": 0, "runAsNonRoot": false}), strict())), vec![]),
+            ("restricted", 37, volume("emptyDir"), vec![]),
+            ("restricted", 37, volume("image"), vec![]),
+            ("restricted", 37, volume("projected"), vec![]),
+            ("restricted", 37, volume("nfs"), vec!["restricted volume types (volume \"v\")"]),
         ] {
-            let spec: PodSpec = serde_json::from_str(spec).unwrap();
-            let found = violations(level, &spec, NEWEST);
-            assert_eq!(found.len(), want, "{level} {found:?}");
+            let read: PodSpec = serde_json::from_value(spec.clone()).unwrap();
+            assert_eq!(violations(level, &read, ServerVersion { major: 1, minor }), want, "{level} 1.{minor} {spec}");
         }
     }
 }
