@@ -10,6 +10,8 @@ use prost::bytes::{Buf, BufMut};
 use prost::encoding::{DecodeContext, WireType};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::labels::{Label, Labels};
+
 /// A shared, immutable value: the pods of one workload have one spec.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shared<T>(Arc<T>);
@@ -52,6 +54,14 @@ impl<'a, T> IntoIterator for &'a Shared<Vec<T>> {
     type IntoIter = slice::Iter<'a, T>;
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Shared<Labels> {
+    type Item = &'a Label;
+    type IntoIter = slice::Iter<'a, Label>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
     }
 }
 
