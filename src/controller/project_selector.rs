@@ -16,7 +16,7 @@ pub fn restrict(ds: &DaemonSet, selector: &NamespaceSelector, node: &Node, decis
         return;
     }
     let namespace = &ds.metadata.namespace;
-    for (key, value) in selector.labels.iter().filter(|(k, v)| node.metadata.labels.get(*k) != Some(*v)) {
+    for (key, value) in selector.labels.iter().filter(|(k, v)| node.metadata.labels.get(k) != Some(*v)) {
         let message = format!("the node selector of project {namespace} wants {key}={value}, which the node does not have");
         let have = node.metadata.labels.get(key).cloned();
         let cause = Cause::new(node_affinity::entry(), format!("nodeSelector {key}={value} (of the namespace)"), message)

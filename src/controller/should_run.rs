@@ -41,7 +41,7 @@ pub fn decide(ds: &DaemonSet, tolerations: &[Toleration], node: &Node, features:
         ));
     }
 
-    let missing = template.node_selector.iter().filter(|(k, v)| node.metadata.labels.get(*k) != Some(*v));
+    let missing = template.node_selector.iter().filter(|(k, v)| node.metadata.labels.get(k) != Some(*v));
     let mut affinity: Vec<Finding> =
         missing.map(|(key, value)| node_affinity::selector_finding(&object, "spec.template.spec", node, key, value)).collect();
     if let Some(required) = node_affinity::required(template)

@@ -80,7 +80,7 @@ fn object(cycle: &Cycle) -> String {
 
 /// The entries of the pod's node selector that the node's labels lack.
 fn selector_findings(cycle: &Cycle, node: &Node, in_template: impl Fn(&str, &str) -> bool) -> Vec<Finding> {
-    let missing = cycle.spec.node_selector.iter().filter(|(key, value)| node.metadata.labels.get(*key) != Some(*value));
+    let missing = cycle.spec.node_selector.iter().filter(|(key, value)| node.metadata.labels.get(key) != Some(*value));
     missing
         .map(|(key, value)| {
             let added = !in_template(key, value);

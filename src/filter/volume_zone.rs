@@ -146,7 +146,7 @@ fn unusable(claim: &PersistentVolumeClaim, problem: ClaimProblem, reason: String
 
 fn judge(topologies: &[Topology], info: &NodeInfo) -> Verdict {
     let labels = &info.node.metadata.labels;
-    if !LABELS.iter().any(|(key, _)| labels.contains_key(*key)) {
+    if !LABELS.iter().any(|(key, _)| labels.contains_key(key)) {
         return Verdict::Pass;
     }
     let findings: Vec<Finding> = topologies

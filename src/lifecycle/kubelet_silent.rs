@@ -76,7 +76,7 @@ pub fn virtual_node(node: &Node) -> Option<String> {
         ("type", "kwok"),
     ];
     let labels = &node.metadata.labels;
-    let label = MARKS.iter().find(|(k, v)| labels.get(*k).is_some_and(|have| have == v)).map(|(k, v)| format!("{k}={v}"));
+    let label = MARKS.iter().find(|(k, v)| labels.get(k).is_some_and(|have| have == v)).map(|(k, v)| format!("{k}={v}"));
     let provider = || node.spec.taints.iter().find(|t| t.key == "virtual-kubelet.io/provider").map(|t| t.to_string());
     label.or_else(provider)
 }

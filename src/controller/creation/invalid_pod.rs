@@ -181,7 +181,7 @@ fn match_label_keys(subject: &Subject, found: &mut Vec<(String, String)>) {
     let twice = |selector: Option<&LabelSelector>, keys: &[String]| {
         let selector = selector?;
         let there = |k: &String| selector.match_labels.contains_key(k) || selector.match_expressions.iter().any(|e| e.key == *k);
-        keys.iter().enumerate().filter(|(_, k)| labels.contains_key(*k)).find_map(|(i, key)| match () {
+        keys.iter().enumerate().filter(|(_, k)| labels.contains_key(k)).find_map(|(i, key)| match () {
             () if there(key) => Some(format!("label {key} stands in both matchLabelKeys and labelSelector")),
             () if keys.iter().take(i).any(|k| k == key) => Some(format!("label {key} stands twice in matchLabelKeys")),
             () => None,
