@@ -4,7 +4,7 @@
 //! the deletion plus the grace period (`BeforeDelete` of `k8s.io/apiserver/pkg/registry/rest/delete.go`,
 //! v1.37.2). The object goes once the kubelet says so and no finalizer is left.
 
-use super::View;
+use super::{View, shortened};
 use crate::cause::{Cause, Entry, Remedy, RemedyKind, Severity, Stage};
 use crate::model::time::Age;
 
@@ -17,10 +17,12 @@ pub static ENTRY: Entry = Entry {
 ## What it means
 The pod has been deleted, and its object waits to go. While it is there, the controller makes no new pod on the node (without maxSurge),
 and in a rollout the node uses a part of the maxUnavailable budget up. Within the grace period that is how it should be. Beyond it, a
-finalizer holds the object, or the kubelet cannot end the containers, or the node is dead and nobody confirms their end.
+finalizer holds the object, or the kubelet cannot end the containers or take their network down, or the node is dead and nobody confirms
+their end.
 
 ## How it is recognised
-`metadata.deletionTimestamp` is set; it is the moment by which the pod should be gone. `metadata.finalizers` names what holds it.
+`metadata.deletionTimestamp` is set; it is the moment by which the pod should be gone. `metadata.finalizers` names what holds it. Of a pod
+that is late the kubelet's events FailedKillPod and FailedPreStopHook are quoted.
 
 ## How to check by hand
     kubectl -n NAMESPACE get pod POD -o jsonpath='{.metadata.deletionTimestamp} {.metadata.finalizers}'
@@ -60,12 +62,16 @@ pub fn causes(view: &View) -> Vec<Cause> {
             .collect();
     }
     let down = view.info.is_some_and(|i| i.node.condition("Ready").is_some_and(|c| c.status != "True"));
+    let hindrance = view.event(&["FailedKillPod", "FailedPreStopHook"]).filter(|_| !down && late > 0);
     let (why, severity) = match (down, late > 0) {
         (true, _) => ("its node is not ready to confirm that it has ended".to_string(), Severity::Error),
-        (false, true) => (format!("should have been gone {} ago", Age(late)), Severity::Error),
+        (false, true) => {
+            let said = hindrance.map_or(String::new(), |e| format!(": {}", shortened(&e.message)));
+            (format!("should have been gone {} ago{said}", Age(late)), Severity::Error)
+        }
         (false, false) => ("is within its grace period".to_string(), Severity::Info),
     };
-    let mut cause = base(String::new(), why, severity).remedy(view.describe());
+    let mut cause = view.with_event(base(String::new(), why, severity), hindrance).remedy(view.describe());
     if down {
         cause = cause.remedy(Remedy {
             title: "if the machine is surely off, drop the pod".into(),
@@ -80,8 +86,27 @@ pub fn causes(view: &View) -> Vec<Cause> {
 #[cfg(test)]
 mod tests {
     use crate::cause::Severity;
-    use crate::lifecycle::bed::{causes, names, node, pod, running};
+    use crate::lifecycle::bed::{causes, event, names, node, pod, running};
     use serde_json::json;
+
+    #[test]
+    fn what_the_kubelet_fails_with_is_quoted() {
+        let kill = || event("FailedKillPod", "error killing pod: failed to \"KillPodSandbox\": connection is unauthorized");
+        for (due, events, want) in [
+            (
+                "11:59:00",
+                vec![kill()],
+                "should have been gone 60s ago: error killing pod: failed to \"KillPodSandbox\": connection is unauthorized",
+            ),
+            ("11:59:00", vec![event("Killing", "Stopping container agent")], "should have been gone 60s ago"),
+            ("12:00:10", vec![kill()], "is within its grace period"),
+        ] {
+            let mut pod = pod(running(json!({"ready": true, "state": {"running": {}}})));
+            pod["metadata"]["deletionTimestamp"] = format!("2026-11-30T{due}Z").into();
+            let found = causes(node("True"), pod, events);
+            assert!(found[0].message.ends_with(want), "{}", found[0].message);
+        }
+    }
 
     #[test]
     fn finalizers_grace_and_dead_nodes_are_told_apart() {

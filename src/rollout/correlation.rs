@@ -6,7 +6,7 @@ use super::revision;
 use crate::cause::{Cause, Evidence, Severity, Stage};
 use crate::controller::ownership::HASH_LABEL;
 use crate::diagnose::Subject;
-use crate::lifecycle::image_pull;
+use crate::lifecycle::{image_pull, node_not_ready};
 use crate::model::node::Node;
 use crate::report::{NodeReport, State};
 
@@ -115,7 +115,7 @@ pub fn correlate(subject: &Subject, nodes: &mut [NodeReport]) -> Vec<String> {
     let mut sentences = Vec::new();
     for (code, failing) in failing {
         let image = nodes.iter().flat_map(|n| &n.causes).filter(|c| c.code == code).all(may_be_the_image);
-        let Some(found) = common(subject, &failing, &healthy, image) else { continue };
+        let Some(found) = common(subject, code, &failing, &healthy, image) else { continue };
         sentences.push(format!("{code}: {}", found.sentence));
         let known: BTreeMap<&str, &Node> = subject.nodes.iter().map(|i| (i.node.name(), i.node)).collect();
         for node in nodes.iter_mut().filter(|n| failing.contains(&n.name)) {
@@ -128,9 +128,10 @@ pub fn correlate(subject: &Subject, nodes: &mut [NodeReport]) -> Vec<String> {
     sentences
 }
 
-/// Causes that may lie in the node or in the release, and do not name the culprit already.
+/// Causes that may lie in the node or in the release, and do not name the culprit already; of nodes that are not
+/// ready it is asked what they share.
 fn is_of_pods(stage: Stage, code: &str) -> bool {
-    matches!(stage, Stage::Kubelet | Stage::Running) && !matches!(code, "NodeGone" | "NodeNotReady" | "Terminating" | "MinReadySeconds")
+    matches!(stage, Stage::Kubelet | Stage::Running) && !matches!(code, "NodeGone" | "Terminating" | "MinReadySeconds")
 }
 
 /// True if the cause may come of an image for another processor or system.
@@ -159,27 +160,34 @@ impl Common {
     }
 }
 
-fn common(subject: &Subject, failing: &BTreeSet<String>, healthy: &BTreeSet<String>, image: bool) -> Option<Common> {
+fn common(subject: &Subject, code: &str, failing: &BTreeSet<String>, healthy: &BTreeSet<String>, image: bool) -> Option<Common> {
     if healthy.is_empty() {
         return None;
     }
     let of =
         |names: &BTreeSet<String>| -> Vec<&Node> { subject.nodes.iter().map(|i| i.node).filter(|n| names.contains(n.name())).collect() };
     let (bad, good) = (of(failing), of(healthy));
-    let all = TRAITS.iter().filter(|t| t.strong || failing.len() > 1);
+    let all = TRAITS.iter().filter(|t| (t.strong && code != node_not_ready::ENTRY.code) || failing.len() > 1);
     // The first two say it; the rest mostly follows from them.
     let shared: Vec<(&Trait, &str)> = all.filter_map(|t| Some((t, only(&bad, &good, t.value)?))).take(2).collect();
     let values: Vec<String> = shared.iter().map(|(t, value)| format!("{} {} {value}", t.place, t.noun)).collect();
     let values = values.join(" and ");
+    let none = match healthy.len() {
+        1 => "the healthy one is not".to_string(),
+        n => format!("the {n} healthy ones are not"),
+    };
+    if code == node_not_ready::ENTRY.code {
+        let nodes = if failing.len() == 2 { "both nodes are".to_string() } else { format!("all {} nodes are", failing.len()) };
+        return (!shared.is_empty()).then(|| Common {
+            sentence: format!("{nodes} {values}, {none}: suspect what they share"),
+            traits: shared.into_iter().map(|(t, _)| t).collect(),
+        });
+    }
     let revision = only_revision(subject, failing, healthy);
     let pods = match failing.len() {
         1 => "the failing pod is".to_string(),
         2 => "both failing pods are".to_string(),
         n => format!("all {n} failing pods are"),
-    };
-    let none = match healthy.len() {
-        1 => "the healthy one is not".to_string(),
-        n => format!("the {n} healthy ones are not"),
     };
     let sentence = match (revision, shared.first()) {
         (Some(revision), None) => format!("{pods} of revision {revision}, {none}: suspect the release"),
@@ -249,6 +257,26 @@ mod tests {
         let facts = report.nodes.iter().flat_map(|n| &n.causes).flat_map(|c| &c.evidence);
         assert_eq!(arm, facts.into_iter().any(|e| e.field == "status.nodeInfo.architecture" && e.value == "arm64"));
         report.correlations
+    }
+
+    #[test]
+    fn nodes_that_are_down_may_share_something() {
+        let mut snapshot = Snapshot::default();
+        for (i, (zone, ready)) in [("a", "Unknown"), ("a", "Unknown"), ("b", "True"), ("c", "True")].into_iter().enumerate() {
+            let node = json!({"metadata": {"name": format!("n{i}"), "labels": {"topology.kubernetes.io/zone": zone}},
+                "status": {"conditions": [{"type": "Ready", "status": ready}]}});
+            snapshot.objects.nodes.items.push(serde_json::from_value(node).unwrap());
+            let pod = json!({"metadata": {"name": format!("p{i}"), "namespace": "ns",
+                    "ownerReferences": [{"kind": "DaemonSet", "name": "ds", "uid": "u", "controller": true}]},
+                "spec": {"nodeName": format!("n{i}")},
+                "status": {"phase": "Running", "startTime": "2026-11-30T10:00:00Z", "conditions": [{"type": "Ready", "status": ready}]}});
+            snapshot.objects.pods.items.push(serde_json::from_value(pod).unwrap());
+        }
+        let ds = serde_json::from_value(json!({"metadata": {"name": "ds", "namespace": "ns", "uid": "u"}})).unwrap();
+        assert_eq!(
+            diagnose(&snapshot, &ds, &Options::default()).correlations,
+            ["NodeNotReady: both nodes are in zone a, the 2 healthy ones are not: suspect what they share"]
+        );
     }
 
     #[test]

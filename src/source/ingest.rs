@@ -11,6 +11,7 @@ use super::capture::{self, Header};
 use super::cut::Of;
 use super::dumps::openshift_version;
 use super::protobuf::Malformed;
+use super::server_version::{self, Told};
 use super::sift;
 use super::sift_node;
 use super::slim::{Focus, Slimmer};
@@ -118,7 +119,7 @@ pub trait Ingested: Object {
     }
 
     /// The API server's version, with the text that says so, if the object is a pod of it.
-    fn server_version(&self) -> Option<(ServerVersion, String)> {
+    fn server_version(&self) -> Option<Told> {
         None
     }
 
@@ -183,13 +184,8 @@ impl Ingested for Pod {
         }
     }
 
-    fn server_version(&self) -> Option<(ServerVersion, String)> {
-        if self.metadata.namespace != "kube-system" {
-            return None;
-        }
-        let server = self.spec.containers.iter().find(|c| c.name == "kube-apiserver")?;
-        let (_, tag) = server.image.split('@').next()?.rsplit_once(':')?;
-        Some((tag.parse().ok()?, tag.to_string()))
+    fn server_version(&self) -> Option<Told> {
+        server_version::of_pod(self)
     }
 
     fn slim(&mut self, slimmer: &mut Slimmer) -> bool {
@@ -387,7 +383,7 @@ pub struct Ingest {
     newest: Option<Time>,
     server_version: Option<String>,
     /// The oldest API server's version by its pod's image, with the tag.
-    server: Option<(ServerVersion, String)>,
+    server: Option<Told>,
     header: Option<Header>,
     slimmer: Slimmer,
 }
@@ -422,7 +418,7 @@ impl Ingest {
         self.newest = self.newest.max(other.newest);
         self.server_version = self.server_version.take().or(other.server_version);
         self.header = self.header.take().or(other.header);
-        self.server = oldest(self.server.take(), other.server);
+        self.server = server_version::oldest(self.server.take(), other.server);
     }
 
     /// Notes that a typed list was read, be it empty: none of its kind is then a fact.
@@ -486,7 +482,7 @@ impl Ingest {
                 if i == kind.0 {
                     let object = <$ty as serde::Deserialize>::deserialize(deserializer)?;
                     check_name(object.meta()).and_then(|()| object.check()).map_err(serde::de::Error::custom)?;
-                    self.server = oldest(self.server.take(), object.server_version());
+                    self.server = server_version::oldest(self.server.take(), object.server_version());
                     add(&mut self.objects.$field, object, &mut self.newest, &mut self.slimmer);
                     return Ok(());
                 }
@@ -524,7 +520,7 @@ impl Ingest {
             .map(|(version, text)| (version, Some(text)))
             .or(said)
             .or(server.map(|(version, tag)| (version, Some(tag))))
-            .or_else(|| kubelets_version(&objects))
+            .or_else(|| Some((server_version::of_kubelets(&objects.nodes)?, None)))
             .unwrap_or((NEWEST, None));
         let clock = || jiff::Timestamp::now().into();
         let told = now.or(header.as_ref().map(|h| h.now));
@@ -616,15 +612,4 @@ fn once<T: Object>(items: &mut Vec<T>) {
 fn age<T: Object>(item: &T) -> (u64, i64) {
     let meta = item.meta();
     (meta.resource_version.parse().unwrap_or(0), meta.generation)
-}
-
-/// The older of two versions.
-fn oldest(a: Option<(ServerVersion, String)>, b: Option<(ServerVersion, String)>) -> Option<(ServerVersion, String)> {
-    a.into_iter().chain(b).min()
-}
-
-/// The newest kubelet's version, which is a guess of the API server's: that is never older.
-fn kubelets_version(objects: &Objects) -> Option<(ServerVersion, Option<String>)> {
-    let kubelets = objects.nodes.iter().filter_map(|n| n.status.node_info.kubelet_version.parse().ok());
-    kubelets.max().map(|version| (version, None))
 }

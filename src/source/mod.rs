@@ -28,6 +28,7 @@ pub mod protobuf;
 pub mod proxy;
 pub mod read_error;
 pub mod request;
+mod server_version;
 mod sift;
 mod sift_node;
 pub mod slim;
