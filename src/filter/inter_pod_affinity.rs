@@ -549,6 +549,45 @@ mod tests {
     }
 
     #[test]
+    fn what_was_not_read_is_no_pass() {
+        use crate::model::snapshot::Gap;
+        let web = || json!({"matchLabels": {"app": "web"}});
+        let by = |selector: Value| rule("podAntiAffinity", web(), "zone", json!({"namespaceSelector": selector}));
+        let hash = json!({"matchLabelKeys": ["controller-revision-hash"]});
+        for (resource, spec, repels, want) in [
+            ("nodes", rule("podAntiAffinity", web(), "zone", json!({})), false, "?"),
+            ("nodes", json!({}), false, "+"),
+            ("namespaces", by(web()), false, "?"),
+            ("namespaces", by(json!({})), false, "+"),
+            ("namespaces", rule("podAffinity", json!({"matchLabels": {"app": "ds"}}), "zone", json!({})), false, "+"),
+            ("namespaces", json!({}), true, "?"),
+            ("namespaces", json!({}), false, "+"),
+            ("controllerrevisions.apps", rule("podAntiAffinity", web(), "zone", hash), false, "?"),
+            ("controllerrevisions.apps", rule("podAntiAffinity", web(), "zone", json!({})), false, "+"),
+        ] {
+            let mut snapshot = world(spec.clone(), &["n1 zone=a"], &["other/x app=x n1"]);
+            if repels {
+                let selector = json!({"matchLabels": {"team": "a"}});
+                let term = rule("podAntiAffinity", json!({"matchLabels": {"app": "ds"}}), "zone", json!({"namespaceSelector": selector}));
+                snapshot.objects.pods.items[0].spec.affinity = serde_json::from_value(term["affinity"].clone()).unwrap();
+            }
+            let gap = Some(Gap { verb: "list".into(), resource: resource.into(), namespace: None, reason: String::new() });
+            match resource {
+                "nodes" => snapshot.objects.nodes.gap = gap,
+                "namespaces" => snapshot.objects.namespaces.gap = gap,
+                _ => snapshot.objects.controller_revisions.gap = gap,
+            }
+            assert_eq!(verdicts(&snapshot, "InterPodAffinity"), [want], "{resource} {spec} {repels}");
+            // The labels of the pod's own namespace are enough for the terms of others.
+            if repels {
+                let namespace = json!({"metadata": {"name": "default", "labels": {"team": "b"}}});
+                snapshot.objects.namespaces.items.push(serde_json::from_value(namespace).unwrap());
+                assert_eq!(verdicts(&snapshot, "InterPodAffinity"), ["+"], "{resource} {spec}");
+            }
+        }
+    }
+
+    #[test]
     fn another_pods_anti_affinity_repels() {
         let mut snapshot = world(json!({}), &NODES, &["default/web app=web n1"]);
         let term = json!({"labelSelector": {"matchLabels": {"app": "ds"}}, "topologyKey": "zone"});

@@ -263,8 +263,16 @@ fn in_scope(r: &ScopedResourceSelectorRequirement, spec: &PodSpec) -> bool {
             "NotIn" => !r.values.contains(class),
             _ => false,
         },
+        "CrossNamespacePodAffinity" => looks_into_other_namespaces(spec),
         _ => false,
     }
+}
+
+/// True if a term of the pod's affinity or anti-affinity, required or not, names namespaces or selects them.
+fn looks_into_other_namespaces(spec: &PodSpec) -> bool {
+    let rules = spec.affinity.iter().flat_map(|a| a.pod_affinity.iter().chain(&a.pod_anti_affinity));
+    let mut terms = rules.flat_map(|r| r.required.iter().chain(r.preferred.iter().map(|p| &p.pod_affinity_term)));
+    terms.any(|t| !t.namespaces.is_empty() || t.namespace_selector.is_some())
 }
 
 /// No container asks for cpu or memory at all.
@@ -278,6 +286,7 @@ fn is_best_effort(spec: &PodSpec) -> bool {
 mod tests {
     use super::*;
     use crate::model::snapshot::Snapshot;
+    use crate::model::version::NEWEST;
     use serde_json::{Value, json};
 
     /// The details of what is foreseen for one pod of this spec with this quota.
@@ -321,17 +330,98 @@ mod tests {
     fn scopes_leave_pods_out() {
         let scoped = |scope: &str, operator: &str, values: Value| json!({"spec": {"scopeSelector": {"matchExpressions": [{"scopeName": scope, "operator": operator, "values": values}]}}, "status": {"hard": {"pods": "0"}}});
         let class = |name: &str| json!({"priorityClassName": name, "containers": [{"name": "a"}]});
+        let near = |rule: &str, term: Value| {
+            let kind = if rule == "podAffinity" { "required" } else { "preferred" };
+            let terms = if kind == "required" { json!([term]) } else { json!([{"weight": 1, "podAffinityTerm": term}]) };
+            json!({"affinity": {rule: {format!("{kind}DuringSchedulingIgnoredDuringExecution"): terms}}, "containers": [{"name": "a"}]})
+        };
         for (quota, spec, covered) in [
             (scoped("PriorityClass", "In", json!(["high"])), class("high"), true),
             (scoped("PriorityClass", "In", json!(["high"])), class("low"), false),
             (scoped("PriorityClass", "NotIn", json!(["high"])), class("low"), true),
             (scoped("PriorityClass", "DoesNotExist", json!([])), class(""), true),
+            (scoped("PriorityClass", "DoesNotExist", json!([])), class("low"), false),
+            (scoped("PriorityClass", "Exists", json!([])), class("low"), true),
+            (scoped("PriorityClass", "Exists", json!([])), class(""), false),
+            (scoped("PriorityClass", "NotIn", json!(["high"])), class("high"), false),
+            (scoped("PriorityClass", "Lt", json!(["high"])), class("high"), false),
+            (scoped("VolumeAttributesClass", "Exists", json!([])), class(""), false),
+            (scoped("CrossNamespacePodAffinity", "Exists", json!([])), class(""), false),
+            (scoped("CrossNamespacePodAffinity", "Exists", json!([])), near("podAffinity", json!({"topologyKey": "z"})), false),
+            (scoped("CrossNamespacePodAffinity", "Exists", json!([])), near("podAffinity", json!({"namespaces": ["x"]})), true),
+            (scoped("CrossNamespacePodAffinity", "Exists", json!([])), near("podAntiAffinity", json!({"namespaceSelector": {}})), true),
             (scoped("BestEffort", "Exists", json!([])), class(""), true),
+            (
+                scoped("BestEffort", "Exists", json!([])),
+                json!({"containers": [{"name": "a", "resources": {"limits": {"memory": "1"}}}]}),
+                false,
+            ),
+            (
+                scoped("BestEffort", "Exists", json!([])),
+                json!({"containers": [{"name": "a", "resources": {"requests": {"cpu": "0"}}}]}),
+                true,
+            ),
             (scoped("NotBestEffort", "Exists", json!([])), class(""), false),
             (scoped("Terminating", "Exists", json!([])), class(""), false),
             (json!({"spec": {"scopes": ["NotTerminating"]}, "status": {"hard": {"pods": "0"}}}), class(""), true),
         ] {
             assert_eq!(!details(quota.clone(), spec.clone()).is_empty(), covered, "{quota} {spec}");
+        }
+    }
+
+    #[test]
+    fn how_many_fit() {
+        let of = |text: &str| text.parse::<Quantity>().unwrap();
+        for (room, amount, want) in [
+            ("10", "3", Some(3)),
+            ("1", "100m", Some(10)),
+            ("0", "1", Some(0)),
+            ("-5", "1", Some(0)),
+            ("5", "0", None),
+            ("9E", "1E", Some(9)),
+            ("500m", "1", Some(0)),
+        ] {
+            assert_eq!(fits(of(room), of(amount)), want, "{room} / {amount}");
+        }
+    }
+
+    #[test]
+    fn pods_that_come_and_go() {
+        let quota = |name: &str, namespace: &str, scope: &str| -> ResourceQuota {
+            serde_json::from_value(json!({"metadata": {"name": name, "namespace": namespace}, "spec": {"scopes": [scope]},
+                "status": {"used": {"pods": "5", "requests.cpu": "1", "services": "3"}}}))
+            .unwrap()
+        };
+        let mut quotas = [quota("q", "ns", "NotTerminating"), quota("scope", "ns", "Terminating"), quota("other", "x", "NotTerminating")];
+        let pod = |phase: &str| -> Pod {
+            serde_json::from_value(json!({"metadata": {"name": "p", "namespace": "ns"}, "status": {"phase": phase},
+                "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "250m"}}}]}}))
+            .unwrap()
+        };
+        let (running, done) = (pod("Running"), pod("Succeeded"));
+        let shown = |quotas: &[ResourceQuota]| -> Vec<String> {
+            quotas.iter().map(|q| q.status.used.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" ")).collect()
+        };
+        let untouched = "pods=5 requests.cpu=1 services=3";
+        release(&mut quotas, &[&running, &done], &NEWEST.features());
+        assert_eq!(shown(&quotas), ["pods=4 requests.cpu=750m services=3", untouched, untouched]);
+        take(&mut quotas, &[&running, &running, &done], &NEWEST.features());
+        assert_eq!(shown(&quotas), ["pods=6 requests.cpu=1250m services=3", untouched, untouched]);
+    }
+
+    #[test]
+    fn too_small_for_all() {
+        let mut snapshot = Snapshot::default();
+        let status = json!({"hard": {"pods": "5", "requests.cpu": "2", "services": "1"}, "used": {"pods": "3"}});
+        let quota = json!({"metadata": {"name": "q", "namespace": "ns"}, "status": status});
+        snapshot.objects.resource_quotas.items.push(serde_json::from_value(quota).unwrap());
+        let spec = json!({"containers": [{"name": "c", "resources": {"requests": {"cpu": "250m"}}}]});
+        let ds = json!({"metadata": {"name": "ds", "namespace": "ns"}, "spec": {"template": {"spec": spec}}});
+        let ds = serde_json::from_value(ds).unwrap();
+        let subject = Subject::new(&snapshot, &ds);
+        for (wanted, want) in [(2, vec![]), (3, vec!["q pods"]), (8, vec!["q pods"]), (9, vec!["q pods", "q requests.cpu"])] {
+            let found: Vec<String> = too_small(&subject, wanted).into_iter().map(|c| c.detail).collect();
+            assert_eq!(found, want, "{wanted}");
         }
     }
 }
