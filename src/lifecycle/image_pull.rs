@@ -4,8 +4,9 @@
 //! `k8s.io/cri-api/pkg/errors` are the waiting reasons; what the registry said is in the message
 //! or, of older kubelets, only in the event `Failed`.
 
-use super::{Part, View, shortened};
+use super::{Part, View, quoted, shortened};
 use crate::cause::{Cause, Entry, Remedy, Stage};
+use crate::model::event::Event;
 
 /// The page.
 pub static ENTRY: Entry = Entry {
@@ -20,7 +21,8 @@ for the node's platform; the registry cannot be reached; the disk is full. Nodes
 why only new nodes may fail.
 
 ## How it is recognised
-A container waits with ErrImagePull, ImagePullBackOff, ErrImageNeverPull, InvalidImageName or ImageInspectError (the detail).
+A container waits with ErrImagePull, ImagePullBackOff, ErrImageNeverPull, InvalidImageName or ImageInspectError (the detail). Why is in its
+message, or, of older kubelets, in the pod's events Failed.
 
 ## How to check by hand
     kubectl -n NAMESPACE describe pod POD
@@ -64,6 +66,9 @@ enum Kind {
 
 /// The causes, one for each container whose image is missing.
 pub fn causes(view: &View) -> Vec<Cause> {
+    if view.parts().next().is_none() {
+        return told(view).into_iter().collect();
+    }
     let mut causes: Vec<Cause> = Vec::new();
     for part in view.parts() {
         let Some((reason, message)) = part.waiting().filter(|(r, _)| REASONS.contains(r)) else { continue };
@@ -74,6 +79,18 @@ pub fn causes(view: &View) -> Vec<Cause> {
         }
     }
     causes
+}
+
+/// What events tell of a pod whose kubelet has not written any container's status yet.
+fn told(view: &View) -> Option<Cause> {
+    let back_off = |e: &Event| e.reason == "BackOff" && e.message.starts_with("Back-off pulling image ");
+    let failed = |e: &Event| e.reason == "Failed" && e.message.starts_with("Failed to pull image ");
+    let last = view.events.iter().rev().copied().find(|e| back_off(e) || failed(e) || matches!(e.reason.as_str(), "Pulled" | "Started"))?;
+    let image = quoted(&last.message).filter(|_| back_off(last) || failed(last))?;
+    let why = view.events.iter().rev().copied().find(|e| failed(e) && e.message.contains(image)).unwrap_or(last);
+    let reason = if back_off(last) { "ImagePullBackOff" } else { "ErrImagePull" };
+    let message = format!("image {image} cannot be pulled: {}", sentence(view, kind(&why.message), &why.message));
+    Some(view.with_event(Cause::new(&ENTRY, reason, message), Some(why)).remedy(view.describe()))
 }
 
 fn cause(view: &View, part: &Part, reason: &str, waiting: &str) -> Cause {
@@ -230,6 +247,22 @@ mod tests {
         let failed = event("Failed", "Failed to pull image \"reg/agent:1\": rpc error: reg/agent:1: not found");
         let found = causes(node("True"), pod(waits), vec![failed]);
         assert_eq!(found[0].message, "image reg/agent:1 of container agent cannot be pulled: the registry has no such image or tag");
+    }
+
+    #[test]
+    fn events_tell_where_no_status_is_written_yet() {
+        let failed = || event("Failed", "Failed to pull image \"reg/agent:1\": rpc error: reg/agent:1: not found");
+        let back_off = || event("BackOff", "Back-off pulling image \"reg/agent:1\"");
+        for (events, want) in [
+            (vec![failed()], "ImagePull ErrImagePull"),
+            (vec![failed(), back_off()], "ImagePull ImagePullBackOff"),
+            (vec![failed(), event("Pulled", "Successfully pulled image \"reg/agent:1\"")], "Starting"),
+            (vec![event("BackOff", "Back-off restarting failed container agent")], "Starting"),
+        ] {
+            let found = causes(node("True"), pod(json!({"phase": "Pending", "startTime": "2026-11-30T10:00:00Z"})), events);
+            assert_eq!(crate::lifecycle::bed::names(&found), [want]);
+            assert_eq!(found[0].message.ends_with("cannot be pulled: the registry has no such image or tag"), want != "Starting");
+        }
     }
 
     #[test]
