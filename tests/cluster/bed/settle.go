@@ -35,6 +35,16 @@ const patience = 3 * time.Minute
 // quiet is how long nothing may change before the cluster counts as settled.
 const quiet = 1500 * time.Millisecond
 
+// backoff is how long the scheduler may put off a pod that it will judge again.
+const backoff = 12 * time.Second
+
+// queued tells whether the scheduler is about to judge a pod: what it says of it
+// may be of before its node was there.
+func (c *Cluster) queued(ctx context.Context) bool {
+	queue, err := c.SchedulerQueue(ctx)
+	return err == nil && queue["active"]+queue["backoff"] > 0
+}
+
 // Settle waits until every component has done what it can: the node controller
 // has seen the nodes, each DaemonSet has been synced, each pod is bound or has
 // been judged, the kubelets' stand-in has started what is bound, and nothing has
@@ -51,7 +61,7 @@ func (c *Cluster) Settle(ctx context.Context, without Unsettled) error {
 		if state != last || waiting != "" {
 			last, since = state, time.Now()
 		}
-		if time.Since(since) >= quiet {
+		if still := time.Since(since); still >= quiet && (without.Scheduler || still > backoff || !c.queued(ctx)) {
 			return nil
 		}
 		if err := c.Running(); err != nil {
