@@ -397,7 +397,7 @@ fn judge(
     // Where pods could not be read, a status that counts none still tells that there are none.
     let status = &subject.ds.status;
     let counted = subject.ds.metadata.generation > 0 && status.current_number_scheduled == 0 && status.number_misscheduled == 0;
-    let pods_known = subject.snapshot.pods.is_complete() || counted;
+    let pods_known = subject.snapshot.knows_pods_in(&subject.ds.metadata.namespace) || counted;
     let live: Vec<&Pod> = pods.iter().copied().filter(|p| !p.is_terminating()).collect();
     if !decision.should_run {
         node.causes.extend(decision.causes.iter().cloned());
@@ -557,7 +557,7 @@ fn workload_causes(subject: &Subject, decisions: &BTreeMap<&str, Decision>, coun
     match status_stale::lag(ds) {
         Some(lag) => causes.push(status_stale::workload_cause(ds, lag)),
         // Without any generation the DaemonSet was never on an API server.
-        None if complete && subject.snapshot.pods.is_complete() && ds.metadata.generation > 0 => {
+        None if complete && subject.snapshot.knows_pods_in(&ds.metadata.namespace) && ds.metadata.generation > 0 => {
             causes.extend(status_disagrees::causes(ds, &Counters::from(&ds.status), counters));
         }
         None => {}

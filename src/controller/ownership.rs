@@ -74,13 +74,42 @@ pub fn current_hash<'a>(ds: &DaemonSet, revisions: &'a [ControllerRevision]) -> 
 /// True if the pod is of the current template; `None` if that cannot be told.
 pub fn is_updated(ds: &DaemonSet, hash: Option<&str>, pod: &Pod) -> Option<bool> {
     let labels = &pod.metadata.labels;
-    let generation = ds.metadata.annotations.get(GENERATION_ANNOTATION);
-    let by_generation = generation.is_some_and(|g| labels.get(GENERATION_LABEL) == Some(g));
+    // What is no number counts as absent, and a label is compared with the number's own spelling.
+    let generation = ds.metadata.annotations.get(GENERATION_ANNOTATION).and_then(|g| g.parse::<i64>().ok());
+    let by_generation = generation.is_some_and(|g| labels.get(GENERATION_LABEL) == Some(&g.to_string()));
     match (hash, labels.get(HASH_LABEL)) {
         (Some(hash), Some(own)) => Some(own == hash || by_generation),
         (Some(_), None) => Some(by_generation),
         (None, _) if by_generation => Some(true),
         (None, _) if generation.is_some() && labels.contains_key(GENERATION_LABEL) => Some(false),
         (None, _) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_pod_is_current_by_its_hash_or_by_the_generation_of_old() {
+        for (annotation, labels, hash, want) in [
+            (None, json!({"controller-revision-hash": "h"}), Some("h"), Some(true)),
+            (None, json!({"controller-revision-hash": "x"}), Some("h"), Some(false)),
+            (None, json!({}), Some("h"), Some(false)),
+            (None, json!({"controller-revision-hash": "h"}), None, None),
+            (Some("2"), json!({"controller-revision-hash": "x", "pod-template-generation": "2"}), Some("h"), Some(true)),
+            (Some("02"), json!({"pod-template-generation": "2"}), Some("h"), Some(true)),
+            (Some("02"), json!({"pod-template-generation": "02"}), Some("h"), Some(false)),
+            (Some("two"), json!({"pod-template-generation": "two"}), Some("h"), Some(false)),
+            (Some("2"), json!({"pod-template-generation": "1"}), None, Some(false)),
+            (Some("two"), json!({"pod-template-generation": "two"}), None, None),
+        ] {
+            let mut ds: DaemonSet = serde_json::from_value(json!({"metadata": {"name": "ds"}})).unwrap();
+            ds.metadata.annotations.extend(annotation.map(|a| (GENERATION_ANNOTATION.to_string(), a.to_string())));
+            let pod: Pod = serde_json::from_value(json!({"metadata": {"name": "p", "labels": labels}})).unwrap();
+            assert_eq!(is_updated(&ds, hash, &pod), want, "{annotation:?} {labels} {hash:?}");
+        }
     }
 }

@@ -273,7 +273,8 @@ mod tests {
         let owner = |uid: &str| json!([{"kind": "DaemonSet", "name": "ds", "uid": uid, "controller": true}]);
         let template = |image: &str| json!({"spec": {"template": {"spec": {"containers": [{"name": "c", "image": image}]}}}});
         let revision = |name: &str, image: &str| {
-            json!({"metadata": {"name": name, "namespace": "ns", "ownerReferences": owner("u"), "labels": {"controller-revision-hash": name}},
+            json!({"metadata": {"name": name, "namespace": "ns", "ownerReferences": owner("u"),
+                "labels": {"app": "x", "controller-revision-hash": name}},
                 "revision": 2, "data": template(image)})
         };
         let pod = |uid: &str, app: &str| json!({"metadata": {"name": "p", "namespace": "ns", "labels": {"app": app}, "ownerReferences": owner(uid)}});

@@ -76,7 +76,9 @@ pub fn gather<'a>(slices: &'a [ResourceSlice], node: &Node, features: &Features)
         if !pool.incomplete || !features.dra_partitionable_devices {
             pool.invalid = invalid(&pool, &of_node, &all);
         }
-        pools.push((pool.devices.iter().any(|d| !d.binding_conditions.is_empty()), pool));
+        // Of one that cannot be used the devices are not looked at.
+        let usable = !features.dra_partitionable_devices || !pool.incomplete && pool.invalid.is_none();
+        pools.push((usable && pool.devices.iter().any(|d| !d.binding_conditions.is_empty()), pool));
     }
     // Pools whose devices have binding conditions come last.
     pools.sort_by_key(|(conditions, _)| *conditions);
@@ -149,10 +151,17 @@ mod tests {
             slice("b", None, json!([{"name": "x", "nodeName": "n1"}, {"name": "y", "nodeName": "n2", "bindingConditions": ["ready"]}])),
             slice("d", None, json!([{"name": "x", "nodeName": "n2"}, {"name": "y", "nodeName": "n1"}])),
             slice("e", Some("n2"), json!([{"name": "x"}])),
+            // Neither a name twice nor a slice that is missing is usable, whatever the devices have.
+            slice("aa", Some("n1"), json!([{"name": "x", "bindingConditions": ["ready"]}, {"name": "x"}])),
+            {
+                let mut incomplete = slice("ab", Some("n1"), json!([{"name": "x", "bindingConditions": ["ready"]}]));
+                incomplete.spec.pool.resource_slice_count = 2;
+                incomplete
+            },
         ];
         let node: Node = serde_json::from_value(json!({"metadata": {"name": "n1"}})).unwrap();
         let pools = gather(&slices, &node, &ServerVersion { major: 1, minor: 37 }.features());
         let got: Vec<_> = pools.iter().map(|p| (p.name, p.devices.len(), p.elsewhere.iter().copied().collect::<Vec<_>>())).collect();
-        assert_eq!(got, [("c", 1, vec![]), ("d", 2, vec![0]), ("a", 1, vec![]), ("b", 2, vec![1])]);
+        assert_eq!(got, [("aa", 2, vec![]), ("ab", 1, vec![]), ("c", 1, vec![]), ("d", 2, vec![0]), ("a", 1, vec![]), ("b", 2, vec![1])]);
     }
 }

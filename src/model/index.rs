@@ -1,5 +1,6 @@
 //! What judging any DaemonSet of a snapshot looks up, gathered once for all of them.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -54,6 +55,12 @@ impl<'a> Index<'a> {
     }
 }
 
+/// By time; of one moment there may be several, and which of them was read first says nothing.
+fn in_order(a: &Event, b: &Event) -> Ordering {
+    let words = |a: &Event, b: &Event| (&a.metadata.name, &a.reason, &a.message).cmp(&(&b.metadata.name, &b.reason, &b.message));
+    a.last_seen().cmp(&b.last_seen()).then_with(|| words(a, b))
+}
+
 /// Events by what they are about, and by who tells them.
 #[derive(Debug, Default)]
 pub struct Events<'a> {
@@ -69,7 +76,7 @@ impl<'a> Events<'a> {
             index.by_object.entry((&about.kind, &about.namespace, &about.name)).or_default().push(event);
             index.by_host.entry(&event.source.host).or_default().push(event);
         }
-        index.by_object.values_mut().for_each(|events| events.sort_by_key(|e| e.last_seen()));
+        index.by_object.values_mut().chain(index.by_host.values_mut()).for_each(|events| events.sort_by(|a, b| in_order(a, b)));
         index
     }
 

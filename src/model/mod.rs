@@ -7,6 +7,7 @@ pub mod daemon_set;
 pub mod device_allocation;
 pub mod device_capacity;
 pub mod device_pool;
+mod device_search;
 pub mod device_selector;
 mod device_selector_parser;
 pub mod event;

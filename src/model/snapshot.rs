@@ -202,12 +202,23 @@ impl Snapshot {
         self.pods.is_complete() && self.pods_known_on.is_none()
     }
 
-    /// True for files that hold no pod, and whose DaemonSets all count none: that there are none to be near is
-    /// then what they say, though nobody listed them.
+    /// True if the pods of this namespace were read, or said to be none.
+    pub fn knows_pods_in(&self, namespace: &str) -> bool {
+        let lacks = |g: &Gap| g.resource == "pods" && g.namespace.as_deref() == Some(namespace);
+        self.pods.is_complete() && !self.other_gaps.iter().any(lacks)
+    }
+
+    /// True for files that hold no pod, of a cluster whose controller has not acted on one of the DaemonSets yet: that
+    /// there are none to be near is then what they say. Of a cluster that runs, pods that were not saved tell nothing.
     pub fn tells_of_no_pods(&self) -> bool {
-        let counts_none =
-            |d: &DaemonSet| d.metadata.generation > 0 && d.status.current_number_scheduled == 0 && d.status.number_misscheduled == 0;
-        self.from_files && self.pods.is_empty() && self.daemon_sets.iter().all(counts_none)
+        let untouched = |d: &DaemonSet| {
+            let (meta, status) = (&d.metadata, &d.status);
+            meta.generation > 0
+                && status.observed_generation == 0
+                && status.current_number_scheduled == 0
+                && status.number_misscheduled == 0
+        };
+        self.from_files && self.pods.is_empty() && self.daemon_sets.iter().all(untouched)
     }
 
     /// Everything that could not be read.

@@ -38,7 +38,7 @@ pub fn assess<'a>(
 ) {
     rollout.revision = subject.hash.and_then(|h| revision::number(subject, h));
     rollout.revisions = revision::counts(subject);
-    let known = subject.snapshot.nodes.is_complete() && subject.snapshot.pods.is_complete();
+    let known = subject.snapshot.nodes.is_complete() && subject.snapshot.knows_pods_in(&subject.ds.metadata.namespace);
     let places = Places::find(subject, decisions).filter(|_| known);
     if rollout.strategy == "OnDelete" {
         let cause = rollout_on_delete::cause(subject);

@@ -10,22 +10,33 @@ use crate::controller::ownership::{HASH_LABEL, owns_revision};
 use crate::diagnose::Subject;
 use crate::model::daemon_set::{ControllerRevision, DaemonSet};
 use crate::model::pod::PodTemplateSpec;
+use crate::model::selector::selects;
 use crate::report::RevisionCount;
 
 /// The current revision; `None` if there is none, or none yet for a template that the controller
 /// has not acted on.
+///
+/// The controller lets go of a revision whose labels are not the selector's, and takes over one that is
+/// nobody's: where there is such a one, it has not acted yet.
 pub fn current<'a>(ds: &DaemonSet, revisions: &'a [ControllerRevision]) -> Option<&'a ControllerRevision> {
-    let own = || revisions.iter().filter(|r| owns_revision(ds, r));
-    let highest = own().max_by_key(|r| r.revision);
-    if ds.status.observed_generation >= ds.metadata.generation {
-        return highest;
+    let selected = |r: &&ControllerRevision| ds.spec.selector.as_ref().is_none_or(|s| selects(s, &r.metadata.labels));
+    let free = |r: &ControllerRevision| {
+        r.metadata.namespace == ds.metadata.namespace && r.metadata.controller().is_none() && !r.metadata.is_terminating()
+    };
+    let highest = |all: &mut dyn Iterator<Item = &'a ControllerRevision>| all.max_by_key(|r| (r.revision, &r.metadata.name));
+    let own = || revisions.iter().filter(|r| owns_revision(ds, r)).filter(selected);
+    let orphans = || revisions.iter().filter(|r| ds.spec.selector.is_some() && free(r)).filter(selected);
+    let has_acted = ds.status.observed_generation >= ds.metadata.generation;
+    if has_acted && orphans().next().is_none() {
+        return highest(&mut own());
     }
-    let mut readable = own().filter_map(|r| Some((r, template(r)?))).peekable();
+    let mut readable = own().chain(orphans()).filter_map(|r| Some((r, template(r)?))).peekable();
     if readable.peek().is_none() {
-        return highest;
+        return highest(&mut own());
     }
     let wanted = comparable(ds.spec.template.clone());
-    readable.filter(|(_, t)| *t == wanted).map(|(r, _)| r).max_by_key(|r| r.revision)
+    let found = highest(&mut readable.filter(|(_, t)| *t == wanted).map(|(r, _)| r));
+    found.or_else(|| highest(&mut own()).filter(|_| has_acted))
 }
 
 /// The hash that the pods of a revision carry; without the label, the controller sets its name.
@@ -110,5 +121,32 @@ mod tests {
             assert_eq!(current(&ds(image, observed), &revisions).map(hash), want, "{image} {observed}");
         }
         assert_eq!(current(&ds("a", 3), &[]), None);
+    }
+
+    #[test]
+    fn revisions_that_the_controller_lets_go_of_or_takes_over() {
+        let revision = |number: i64, image: &str, app: &str, owner: Option<&str>| -> ControllerRevision {
+            let owners: Vec<_> =
+                owner.iter().map(|uid| json!({"kind": "DaemonSet", "name": "ds", "uid": uid, "controller": true})).collect();
+            serde_json::from_value(json!({"metadata": {"name": format!("ds-{number}"), "namespace": "ns", "ownerReferences": owners,
+                "labels": {"app": app, "controller-revision-hash": format!("h{number}")}}, "revision": number,
+                "data": {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": image}]}}}}}))
+            .unwrap()
+        };
+        let ds: DaemonSet = serde_json::from_value(json!({"metadata": {"name": "ds", "namespace": "ns", "uid": "u", "generation": 1},
+            "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": {"spec": {"containers": [{"name": "c", "image": "new"}]}}},
+            "status": {"observedGeneration": 1}}))
+        .unwrap();
+        let old = || revision(1, "old", "a", Some("u"));
+        for (what, revisions, want) in [
+            ("another's", vec![old(), revision(2, "new", "a", Some("other"))], Some("h1")),
+            ("let go of", vec![old(), revision(2, "new", "b", Some("u"))], Some("h1")),
+            ("taken over, of this template", vec![old(), revision(2, "new", "a", None)], Some("h2")),
+            ("taken over, of another template", vec![revision(1, "new", "a", Some("u")), revision(2, "old", "a", None)], Some("h1")),
+            ("nobody's, with other labels", vec![old(), revision(2, "new", "b", None)], Some("h1")),
+            ("two of one number", vec![revision(2, "new", "a", Some("u")), old(), revision(2, "new", "a", Some("u"))], Some("h2")),
+        ] {
+            assert_eq!(current(&ds, &revisions).map(hash), want, "{what}");
+        }
     }
 }

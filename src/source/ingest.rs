@@ -15,6 +15,7 @@ use super::server_version::{self, Told};
 use super::sift;
 use super::sift_node;
 use super::slim::{Focus, Slimmer};
+use super::unsaved;
 use crate::model::daemon_set::{ControllerRevision, DaemonSet};
 use crate::model::event::Event;
 use crate::model::node::Node;
@@ -532,8 +533,9 @@ impl Ingest {
             objects,
             ..Snapshot::default()
         };
-        if let Some(header) = header {
-            header.restore(&mut snapshot, version_asked);
+        match header {
+            Some(header) => header.restore(&mut snapshot, version_asked),
+            None => unsaved::note(&mut snapshot),
         }
         snapshot
     }

@@ -32,4 +32,5 @@ mod server_version;
 mod sift;
 mod sift_node;
 pub mod slim;
+mod unsaved;
 pub mod yaml_words;

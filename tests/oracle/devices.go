@@ -26,7 +26,10 @@ func (g *gen) devices() {
 		class("big", m{"selectors": cel(`device.capacity["gpu.example.com"].memory.compareTo(quantity("20Gi")) >= 0`, `device.attributes["gpu.example.com"].index > 0`, `"gpu.example.com" in device.attributes`)})
 	}
 
-	type dev struct{ driver, pool, name string }
+	type dev struct {
+		driver, pool, name string
+		shared, measured   bool
+	}
 	var devs []dev
 	slice := func(name, driver, pool string, where m, n int) {
 		var ds l
@@ -61,8 +64,12 @@ func (g *gen) devices() {
 					c["memory"].(m)["requestPolicy"] = m{"default": "4Gi", "validRange": m{"min": "4Gi", "step": "4Gi"}}
 				}
 			}
+			if i > 0 && g.p(2) { // a driver's mistake: the pool is not valid
+				d["name"] = fmt.Sprintf("d%d", i-1)
+				g.tag("invalid-pool")
+			}
 			ds = append(ds, d)
-			devs = append(devs, dev{driver, pool, fmt.Sprintf("d%d", i)})
+			devs = append(devs, dev{driver, pool, fmt.Sprintf("d%d", i), d["allowMultipleAllocations"] == true, d["capacity"] != nil})
 		}
 		spec := m{"driver": driver, "pool": m{"name": pool, "generation": 1, "resourceSliceCount": 1}}
 		put := func(name string, spec m) {
@@ -73,14 +80,21 @@ func (g *gen) devices() {
 			// Devices that share memory: their sum may be more than there is.
 			g.tag("counters")
 			total := pick(g, "16Gi", "30Gi", "40Gi")
+			sets := l{m{"name": "all", "counters": m{"memory": m{"value": total}}}}
+			if g.p(40) {
+				sets = append(sets, m{"name": "slots", "counters": m{"slots": m{"value": pick(g, "1", "2")}, "lanes": m{"value": "16"}}})
+			}
 			for _, d := range ds {
 				if g.p(85) {
 					d.(m)["consumesCounters"] = l{m{"counterSet": "all", "counters": m{"memory": m{"value": pick(g, "10Gi", "16Gi", "20Gi")}}}}
 				}
+				if len(sets) > 1 && g.p(60) {
+					d.(m)["consumesCounters"] = append(listOf(d.(m)["consumesCounters"]), m{"counterSet": "slots", "counters": m{"slots": m{"value": "1"}, "lanes": m{"value": pick(g, "4", "16")}}})
+				}
 			}
 			spec["pool"].(m)["resourceSliceCount"] = 2
 			put(name+"-counters", m{"driver": driver, "pool": m{"name": pool, "generation": 1, "resourceSliceCount": 2}, "nodeName": where["nodeName"],
-				"sharedCounters": l{m{"name": "all", "counters": m{"memory": m{"value": total}}}}})
+				"sharedCounters": sets})
 		case where["nodeName"] != nil && g.p(8):
 			// A slice of a newer generation makes the others of the pool obsolete.
 			g.tag("obsolete-slice")
@@ -90,10 +104,23 @@ func (g *gen) devices() {
 			spec["pool"].(m)["resourceSliceCount"] = 2
 			put(name+"-more", m{"driver": driver, "pool": m{"name": pool, "generation": 1, "resourceSliceCount": 2}, "nodeName": where["nodeName"],
 				"devices": l{m{"name": "m0", "attributes": m{"model": m{"string": pick(g, "a100", "t4")}, "numa": m{"int": 1}}}}})
+		case where["nodeName"] != nil && g.p(8):
+			// A pool that reaches over several nodes.
+			spec["pool"].(m)["resourceSliceCount"] = 2
+			put(name+"-host", m{"driver": driver, "pool": m{"name": pool, "generation": pick(g, 1, 1, 1, 2), "resourceSliceCount": 2}, "nodeName": g.someNode(),
+				"devices": l{m{"name": "h0", "attributes": m{"model": m{"string": pick(g, "a100", "t4")}, "numa": m{"int": 0}}}}})
+			g.tag("multi-host-pool")
 		case minor >= 36 && where["nodeName"] != nil && len(ds) > 0 && g.p(8):
 			where = m{"perDeviceNodeSelection": true}
 			for _, d := range ds {
-				d.(m)["nodeName"] = g.someNode()
+				switch {
+				case g.p(15):
+					d.(m)["allNodes"] = true
+				case g.p(20):
+					d.(m)["nodeSelector"] = m{"nodeSelectorTerms": l{m{"matchExpressions": l{m{"key": "topology.kubernetes.io/zone", "operator": "In", "values": l{pick(g, g.zones...)}}}}}}
+				default:
+					d.(m)["nodeName"] = g.someNode()
+				}
 			}
 			g.tag("per-device-node")
 		}
@@ -148,7 +175,7 @@ func (g *gen) devices() {
 		if g.p(15) {
 			g.tag("first-available")
 			var subs l
-			for i := range pick(g, 1, 2) {
+			for i := range pick(g, 1, 2, 3) {
 				r := exact()
 				r["name"] = fmt.Sprintf("sub%d", i)
 				subs = append(subs, r)
@@ -221,8 +248,18 @@ func (g *gen) devices() {
 					}
 				}
 				var results l
-				for _, d := range sample(g, pick(g, 1, 1, 2), mine) {
-					results = append(results, m{"request": "r0", "driver": d.driver, "pool": d.pool, "device": d.name})
+				for i, d := range sample(g, pick(g, 1, 1, 2), mine) {
+					result := m{"request": "r0", "driver": d.driver, "pool": d.pool, "device": d.name}
+					if d.shared && g.p(85) { // a part of it, of its own
+						result["shareID"] = fmt.Sprintf("%08d-0000-4000-8000-00000000000%d", g.Intn(1000), i)
+						if d.measured {
+							result["consumedCapacity"] = m{"memory": pick(g, "4Gi", "8Gi", "16Gi")}
+						}
+					} else if g.p(8) { // looks at it and takes nothing
+						result["adminAccess"] = true
+						g.tag("admin-access")
+					}
+					results = append(results, result)
 				}
 				if len(results) > 0 {
 					alloc := m{"devices": m{"results": results}}

@@ -105,8 +105,8 @@ func generate(seed int64, variant int, theme string) (*Case, error) {
 	if theme != "" {
 		clusterTheme = theme
 	}
-	g.vols = clusterTheme == "volume" || g.p(8)
-	g.dra = clusterTheme == "dra" || g.p(4)
+	g.vols = clusterTheme == "volume" || clusterTheme == "preemption" && g.p(20) || g.p(8)
+	g.dra = clusterTheme == "dra" || clusterTheme == "preemption" && g.p(8) || g.p(4)
 	g.namespaces(clusterTheme)
 	g.classes(clusterTheme)
 	g.makeNodes(clusterTheme)
@@ -498,8 +498,11 @@ func (g *gen) makeNodes(theme string) {
 		if g.p(12) || (theme == "extended" && g.p(40)) {
 			alloc["hugepages-2Mi"] = pick(g, "0", "2Mi", "64Mi", "128Mi", "1Gi")
 		}
-		if g.p(5) {
+		if g.p(5) || (theme == "extended" && g.p(20)) {
 			alloc["hugepages-1Gi"] = pick(g, "0", "1Gi", "2Gi")
+		}
+		if g.p(4) { // what kubelets of old told
+			alloc["attachable-volumes-aws-ebs"] = pick(g, "0", "39")
 		}
 		status := m{"allocatable": alloc, "conditions": conds, "nodeInfo": m{"kubeletVersion": upstreamVersion, "operatingSystem": labels["kubernetes.io/os"], "architecture": labels["kubernetes.io/arch"]}}
 		if !g.manifest || g.p(50) {
@@ -525,6 +528,10 @@ func (g *gen) makeNodes(theme string) {
 			}
 		}
 		node := m{"apiVersion": "v1", "kind": "Node", "metadata": m{"name": name, "uid": "uid-node-" + name, "labels": labels}, "status": status}
+		if g.p(3) { // on its way out: neither controller nor scheduler look at that
+			node["metadata"].(m)["deletionTimestamp"], node["metadata"].(m)["finalizers"] = "2026-01-05T11:59:00Z", l{"example.com/drain"}
+			g.tag("node-going")
+		}
 		if len(spec) > 0 {
 			node["spec"] = spec
 		}
@@ -628,6 +635,9 @@ func (g *gen) requests(theme string) m {
 	}
 	if (g.p(1) || (theme == "extended" && g.p(30))) && len(req) > 0 {
 		lim["hugepages-2Mi"] = pick(g, "2Mi", "64Mi", "128Mi")
+		if g.p(15) {
+			lim["hugepages-1Gi"] = pick(g, "1Gi", "2Gi")
+		}
 	}
 	for k, v := range lim {
 		req[k] = v
@@ -708,6 +718,9 @@ func (g *gen) fillContainers(spec m, theme string) {
 			lim["cpu"] = pick(g, "4", "8")
 		}
 		if g.p(15) {
+			lim["memory"] = pick(g, "3Gi", "8Gi")
+		}
+		if g.p(15) {
 			req["hugepages-2Mi"], lim["hugepages-2Mi"] = "64Mi", "64Mi"
 		}
 		if len(req) > 0 {
@@ -724,6 +737,12 @@ func (g *gen) fillContainers(spec m, theme string) {
 					delete(c.(m), "resources")
 					if g.p(50) {
 						c.(m)["resources"] = m{"requests": m{"cpu": pick(g, "10m", "50m"), "memory": "16Mi"}}
+					}
+					if g.p(12) { // what cannot be asked for on the level of the pod
+						one := m{pick(g, "nvidia.com/gpu", "example.com/fpga"): "1"}
+						c.(m)["resources"] = m{"requests": one, "limits": one}
+					} else if g.p(12) {
+						c.(m)["resources"] = m{"requests": m{"ephemeral-storage": pick(g, "1Gi", "20Gi")}}
 					}
 				}
 			}

@@ -70,7 +70,11 @@ func rolloutCase(seed int64) (*RolloutCase, error) {
 	ds := rolloutDaemonSet(g)
 	cl := &cluster{ds: ds}
 	var names []string
-	for i := range 1 + g.Intn(9) {
+	size := 1 + g.Intn(9)
+	if p(6) { // where a percentage comes out between two pods
+		size = 15 + g.Intn(30)
+	}
+	for i := range size {
 		n := &v1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}, ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%d", i)}}
 		if len(ds.Spec.Template.Spec.NodeSelector) > 0 && p(75) {
 			n.Labels = map[string]string{"pool": "agents"}
@@ -81,6 +85,12 @@ func rolloutCase(seed int64) (*RolloutCase, error) {
 				effect = v1.TaintEffectNoExecute
 			}
 			n.Spec.Taints = []v1.Taint{{Key: "dedicated", Value: "db", Effect: effect}}
+		}
+		if p(6) { // tolerated by every DaemonSet, or as good as
+			t := []v1.Taint{{Key: v1.TaintNodeNotReady, Effect: v1.TaintEffectNoExecute}, {Key: v1.TaintNodeUnschedulable, Effect: v1.TaintEffectNoSchedule},
+				{Key: v1.TaintNodeNotReady, Effect: v1.TaintEffectNoSchedule}, {Key: "dedicated", Effect: v1.TaintEffectPreferNoSchedule}}[g.Intn(4)]
+			n.Spec.Unschedulable = t.Key == v1.TaintNodeUnschedulable
+			n.Spec.Taints = append(n.Spec.Taints, t)
 		}
 		names = append(names, n.Name)
 		cl.nodes = append(cl.nodes, n)
@@ -121,6 +131,16 @@ func rolloutCase(seed int64) (*RolloutCase, error) {
 	}
 	hash := func(r *appsv1.ControllerRevision) string { return r.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] }
 	c.Hash = hash(revisions[len(revisions)-1])
+	if p(25) {
+		revisions = strays(g, ds, revisions)
+		at := &cluster{ds: ds}
+		at.fill(revisions)
+		ans, err := runController(context.Background(), at)
+		if err != nil {
+			return nil, err
+		}
+		c.Hash = ans.hash
+	}
 	updated, well := g.Intn(101), 50+g.Intn(51)
 	for _, node := range names {
 		count := 1
@@ -133,7 +153,7 @@ func rolloutCase(seed int64) (*RolloutCase, error) {
 			count = 3
 		}
 		for i := range count {
-			h := hash(revisions[g.Intn(len(revisions)-1)])
+			h := hash(revisions[g.Intn(len(revisions))])
 			if p(updated) || (i == 1 && p(80)) {
 				h = c.Hash
 			}
@@ -145,7 +165,10 @@ func rolloutCase(seed int64) (*RolloutCase, error) {
 				delete(pod.Labels, appsv1.DefaultDaemonSetUniqueLabelKey)
 			}
 			if ds.Annotations != nil && p(70) {
-				pod.Labels["pod-template-generation"] = fmt.Sprint(1 + g.Intn(2))
+				pod.Labels["pod-template-generation"] = []string{"1", "2", ds.Annotations[appsv1.DeprecatedTemplateGeneration]}[g.Intn(3)]
+			}
+			if i > 0 && p(20) { // as old as the other: names decide
+				pod.CreationTimestamp = cl.pods[len(cl.pods)-1].CreationTimestamp
 			}
 			if p(5) {
 				// Matching labels are not enough where another controller has the pod.
@@ -192,6 +215,61 @@ func rolloutCase(seed int64) (*RolloutCase, error) {
 	}
 	c.Status = ans.status
 	return c, nil
+}
+
+// strays adds revisions that the controller takes for another's, takes over, lets go of or puts together, and changes those it has.
+func strays(g *rand.Rand, ds *appsv1.DaemonSet, revisions []*appsv1.ControllerRevision) []*appsv1.ControllerRevision {
+	label := appsv1.DefaultDaemonSetUniqueLabelKey
+	current := revisions[len(revisions)-1]
+	like := func(r *appsv1.ControllerRevision, name string, revision int64) *appsv1.ControllerRevision {
+		r = r.DeepCopy()
+		r.Name, r.UID, r.Revision, r.Labels[label] = "agent-"+name, types.UID(name), revision, name
+		return r
+	}
+	extra := func(r *appsv1.ControllerRevision) { revisions = append(revisions, r) }
+	yes := true
+	ownedBy := func(r *appsv1.ControllerRevision, name string, uid types.UID) {
+		r.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: name, UID: uid, Controller: &yes}}
+	}
+	for range 1 + g.Intn(2) {
+		of := revisions[g.Intn(len(revisions))]
+		switch g.Intn(9) {
+		case 0, 1: // another controller's, with the same labels and a higher number
+			r := like(of, "foreign", 99)
+			ownedBy(r, "another", "another")
+			extra(r)
+		case 2: // nobody's, of another template: adopted, and the current one is renumbered
+			r := like(current, "orphan", current.Revision+int64(g.Intn(5)))
+			r.OwnerReferences = nil
+			r.Data.Raw = []byte(strings.Replace(string(r.Data.Raw), "reg/agent", "reg/orphan", 1))
+			extra(r)
+		case 3: // the current one is nobody's
+			current.OwnerReferences = nil
+		case 4: // the same template twice
+			extra(like(current, "twin", current.Revision+int64(1+g.Intn(3))))
+		case 5:
+			if current.Revision > 1 {
+				extra(like(current, "elder", current.Revision-1))
+			}
+		case 6: // without the label the name stands for it
+			delete(of.Labels, label)
+		case 7: // let go of, as its labels are not the selector's
+			r := like(of, "released", 50)
+			ownedBy(r, ds.Name, ds.UID)
+			r.Labels["app"] = "other"
+			extra(r)
+		case 8: // of a DaemonSet of that name that is gone
+			r := like(of, "former", 60)
+			ownedBy(r, ds.Name, "former")
+			extra(r)
+		}
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(revisions, func(r *appsv1.ControllerRevision) bool {
+		twice := seen[r.Name]
+		seen[r.Name] = true
+		return twice
+	})
 }
 
 // fill puts the parts together as the stores take them.
@@ -246,7 +324,14 @@ func rolloutDaemonSet(g *rand.Rand) *appsv1.DaemonSet {
 	if g.Intn(3) == 0 {
 		ds.Spec.MinReadySeconds = 30
 	}
-	switch g.Intn(12) {
+	if g.Intn(8) == 0 {
+		ds.Status.ObservedGeneration = 1 // the status lags, the revisions are there
+	}
+	if g.Intn(40) == 0 {
+		three := int32(3)
+		ds.Status.CollisionCount = &three
+	}
+	switch g.Intn(14) {
 	case 0:
 		ds.Spec.Template.Spec.NodeSelector = map[string]string{"pool": "agents"}
 	case 1:
@@ -254,7 +339,11 @@ func rolloutDaemonSet(g *rand.Rand) *appsv1.DaemonSet {
 	case 2:
 		ds.Spec.Template.Spec.Tolerations = []v1.Toleration{{Key: "dedicated", Operator: v1.TolerationOpExists}}
 	case 3:
-		ds.Annotations = map[string]string{appsv1.DeprecatedTemplateGeneration: "2"}
+		ds.Annotations = map[string]string{appsv1.DeprecatedTemplateGeneration: []string{"2", "2", "02", "+2", "two", ""}[g.Intn(6)]}
+	case 4: // how a DaemonSet is paused
+		ds.Spec.Template.Spec.NodeSelector = map[string]string{"paused": "yes"}
+	case 5:
+		ds.Spec.Template.Spec.HostNetwork = true
 	}
 	return ds
 }
@@ -294,6 +383,26 @@ func rolloutPod(g *rand.Rand, ds *appsv1.DaemonSet, name, node, hash string, wel
 		pod.Status.Conditions[0].LastTransitionTime = metav1.Time{}
 	case roll < 26:
 		pod.Status.Conditions = nil
+	case roll < 29 && !well: // finished and on its way out: the controller is done with it
+		pod.Status.Phase = []v1.PodPhase{v1.PodFailed, v1.PodSucceeded}[g.Intn(2)]
+		at := metav1.NewTime(now.Add(-time.Minute))
+		pod.DeletionTimestamp, pod.Finalizers = &at, []string{"test/hold"}
+	case roll < 32 && well: // available now, or in a second
+		pod.Status.Conditions[0].LastTransitionTime = metav1.NewTime(now.Add(-time.Duration(29+g.Intn(3)) * time.Second))
+	}
+	if pod.Spec.NodeName == "" && g.Intn(3) == 0 {
+		terms := &pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+		field := &(*terms)[0].MatchFields[0]
+		switch g.Intn(4) {
+		case 0:
+			field.Values = append(field.Values, "n0") // no one node: the pod is nowhere
+		case 1:
+			field.Operator = v1.NodeSelectorOpNotIn
+		case 2:
+			field.Key = "metadata.namespace"
+		case 3:
+			*terms = append([]v1.NodeSelectorTerm{{MatchExpressions: []v1.NodeSelectorRequirement{{Key: "x", Operator: v1.NodeSelectorOpExists}}}}, *terms...)
+		}
 	}
 	return pod
 }

@@ -28,6 +28,7 @@ func (g *gen) storage() {
 	class("local", "kubernetes.io/no-provisioner", "WaitForFirstConsumer", nil)
 	class("intree", "kubernetes.io/aws-ebs", pick(g, "WaitForFirstConsumer", "Immediate"), nil)
 	class("measured", "cap.example.com", "WaitForFirstConsumer", nil)
+	class("intree-other", pick(g, "kubernetes.io/azure-disk", "kubernetes.io/cinder", "kubernetes.io/portworx-volume", "kubernetes.io/vsphere-volume", "kubernetes.io/azure-file"), pick(g, "WaitForFirstConsumer", "Immediate"), nil)
 	if g.p(85) {
 		spec := m{"storageCapacity": g.p(85), "attachRequired": true}
 		g.add(m{"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": m{"name": "cap.example.com"}, "spec": spec})
@@ -148,6 +149,26 @@ func (g *gen) storage() {
 				claim(ns, "on-node", "local", "ReadWriteOnce", m{"local": m{"path": "/data"}}, m{"nodeAffinity": affinity("kubernetes.io/hostname", g.someNode())})
 			},
 			func() { claim(ns, "nfs", "-", "ReadWriteMany", m{"nfs": m{"server": "nfs", "path": "/"}}, m{}) },
+			func() {
+				more := m{}
+				if g.p(60) {
+					more["labels"] = m{pick(g, "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"): pick(g, "zone-a", "zone-b", "zone-a__zone-b")}
+				}
+				if g.p(40) {
+					more["nodeAffinity"] = affinity(pick(g, "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone", "topology.cinder.csi.openstack.org/zone"), pick(g, g.zones...))
+				}
+				claim(ns, "old-other", pick(g, "-", "intree-other"), mode(), g.otherInTree(), more)
+			},
+			func() { claim(ns, "late-other", "intree-other", mode(), nil, nil) },
+			func() {
+				// What an administrator writes by hand.
+				expression := pick(g, m{"key": "pool", "operator": "NotIn", "values": l{"gpu"}}, m{"key": "ssd", "operator": "Exists"}, m{"key": "gpu-count", "operator": "Gt", "values": l{"1"}}, m{"key": "kata", "operator": "DoesNotExist"})
+				terms := l{m{"matchExpressions": l{expression}}}
+				if g.p(40) {
+					terms = append(terms, m{"matchExpressions": l{m{"key": "kubernetes.io/hostname", "operator": "In", "values": l{g.someNode()}}}})
+				}
+				claim(ns, "by-hand", pick(g, "-", "standard"), mode(), m{"nfs": m{"server": "nfs", "path": "/"}}, m{"nodeAffinity": m{"required": m{"nodeSelectorTerms": terms}}})
+			},
 			func() { claim(ns, "waiting", "standard", mode(), nil, nil) },
 			func() { claim(ns, "late", "late", mode(), nil, nil) },
 			func() { claim(ns, "late-local", "local", "ReadWriteOnce", nil, nil) },
@@ -179,19 +200,26 @@ func (g *gen) storage() {
 		}
 		pv(fmt.Sprintf("pv-free-%d", i), m{"local": m{"path": "/data"}}, more)
 	}
+	drivers := []string{"ebs.csi.aws.com", "pd.csi.storage.gke.io", "cap.example.com", "disk.csi.azure.com", "cinder.csi.openstack.org", "pxd.portworx.com", "csi.vsphere.vmware.com"}
+	if g.p(70) {
+		drivers = drivers[:3]
+	}
 	for _, n := range g.nodes {
 		// The labels that drivers of migrated volumes use for their topology.
 		labels := n["metadata"].(m)["labels"].(m)
 		if z, ok := labels["topology.kubernetes.io/zone"]; ok && g.p(30) {
 			labels["topology.ebs.csi.aws.com/zone"] = z
 			labels["topology.gke.io/zone"] = z
+			if len(drivers) > 3 {
+				labels["topology.cinder.csi.openstack.org/zone"] = z
+			}
 		}
 		if g.p(12) {
 			continue
 		}
 		name := nodeName(n)
-		var drivers l
-		for _, d := range []string{"ebs.csi.aws.com", "pd.csi.storage.gke.io", "cap.example.com"} {
+		var installed l
+		for _, d := range drivers {
 			if !g.p(65) {
 				continue
 			}
@@ -199,16 +227,19 @@ func (g *gen) storage() {
 			if g.p(65) {
 				driver["allocatable"] = pick(g, m{"count": 0}, m{"count": 1}, m{"count": 1}, m{"count": 1}, m{"count": 2}, m{"count": 3}, m{"count": 25}, m{})
 			}
-			drivers = append(drivers, driver)
+			installed = append(installed, driver)
 		}
 		meta := m{"name": name}
 		if g.p(50) {
 			meta["annotations"] = m{migratedAnnotation: pick(g, "kubernetes.io/aws-ebs,kubernetes.io/gce-pd", "kubernetes.io/aws-ebs", "kubernetes.io/gce-pd", "")}
 		}
-		if drivers == nil {
-			drivers = l{}
+		if len(drivers) > 3 && g.p(70) {
+			meta["annotations"] = m{migratedAnnotation: "kubernetes.io/azure-disk,kubernetes.io/cinder,kubernetes.io/portworx-volume,kubernetes.io/vsphere-volume,kubernetes.io/azure-file"}
 		}
-		g.add(m{"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": meta, "spec": m{"drivers": drivers}})
+		if installed == nil {
+			installed = l{}
+		}
+		g.add(m{"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": meta, "spec": m{"drivers": installed}})
 		for i := range pick(g, 0, 0, 1, 2) {
 			if len(pvs) == 0 {
 				break
@@ -217,6 +248,26 @@ func (g *gen) storage() {
 				"spec":   m{"attacher": pick(g, "ebs.csi.aws.com", "ebs.csi.aws.com", "pd.csi.storage.gke.io"), "nodeName": name, "source": m{"persistentVolumeName": pick(g, append(pvs, "pv-gone")...)}},
 				"status": m{"attached": g.p(80)}})
 		}
+	}
+}
+
+// otherInTree is a volume of a plugin that a CSI driver took over, of the less common ones.
+func (g *gen) otherInTree() m {
+	switch g.Intn(5) {
+	case 0:
+		disk := m{"diskName": "disk", "diskURI": pick(g, "/subscriptions/s/resourceGroups/r/providers/Microsoft.Compute/disks/one", "/subscriptions/s/resourceGroups/r/providers/Microsoft.Compute/disks/two")}
+		if g.p(70) {
+			disk["kind"] = "Managed"
+		}
+		return m{"azureDisk": disk}
+	case 1:
+		return m{"cinder": m{"volumeID": pick(g, "c-1", "c-2")}}
+	case 2:
+		return m{"portworxVolume": m{"volumeID": pick(g, "px-1", "px-2")}}
+	case 3:
+		return m{"vsphereVolume": m{"volumePath": pick(g, "[ds] one.vmdk", "[ds] two.vmdk")}}
+	default:
+		return m{"azureFile": m{"secretName": "secret", "shareName": pick(g, "one", "two"), "secretNamespace": "default"}}
 	}
 }
 
@@ -258,6 +309,13 @@ func (g *gen) volumes(spec m, ns string, ds bool) {
 			v["emptyDir"] = m{}
 		case n < 94:
 			v["csi"] = m{"driver": "ebs.csi.aws.com"}
+		case n < 97 && g.vols:
+			for k, source := range g.otherInTree() {
+				if k == "azureFile" {
+					delete(source.(m), "secretNamespace")
+				}
+				v[k] = source
+			}
 		default:
 			v["hostPath"] = m{"path": "/var/log"}
 		}
