@@ -6,10 +6,9 @@
 //!
 //! Whether a law can find what it is there for was tried with faults put into the code by hand, each of which makes one of these
 //! tests fail: ports forgotten where the number of pods is even, or beyond a node's third pod; of a pod's ports only the first
-//! looked at; requests of the last pod forgotten on nodes of four; the room of a node cut off at a limit; only the first or the
-//! last toleration, or only the first taint, looked at; a toleration that hides the next one of its key; and, each of them alone,
-//! the order missing among nodes, pods of a node, holders of a port, events of one second, victims, revisions, remedies' patches and
-//! what could not be read.
+//! looked at; requests of the fourth pod of a node forgotten; the room of a large node forgotten; only the first toleration, or only
+//! the first taint, looked at; a toleration that hides the next one of its key; and, each of them alone, the order missing among
+//! nodes, pods of a node, and events of one moment.
 
 mod support;
 
