@@ -67,8 +67,9 @@ impl Cluster {
     fn of(nodes: &[Value], pods: &[Value], spec: &Value) -> Cluster {
         let daemon_set = json!({"kind": "DaemonSet", "metadata": {"namespace": "default", "name": "agent", "uid": "agent"},
             "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}, "spec": spec}}});
+        let important = json!({"kind": "PriorityClass", "metadata": {"name": "important"}, "value": 1000});
         Cluster {
-            objects: nodes.iter().chain(pods).cloned().chain([daemon_set]).collect(),
+            objects: nodes.iter().chain(pods).cloned().chain([daemon_set, important]).collect(),
             version: "v1.37.2".into(),
             now: None,
             daemon_set: ("default".into(), "agent".into()),
@@ -172,7 +173,7 @@ fn toleration() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A crowd: nodes with several taints, up to nine pods on each, and the DaemonSet's pod.
+/// A crowd: nodes with several taints, up to fourteen pods on two, and the DaemonSet's pod, more important than those.
 #[derive(Clone, Debug)]
 struct Crowd {
     nodes: Vec<Value>,
@@ -190,13 +191,14 @@ fn crowd() -> impl Strategy<Value = Crowd> {
                 "status": {"allocatable": {"cpu": cpu, "memory": memory, "example.com/gpu": gpus, "pods": most.to_string()}}})
         };
         let pod = |(i, (at, containers, phase)): (usize, (usize, Vec<Value>, &str))| {
-            json!({"kind": "Pod", "metadata": {"namespace": "default", "name": format!("p{i}"), "uid": format!("p{i}")},
+            let owners = if i % 2 == 0 { json!([{"kind": "ReplicaSet", "name": "r", "uid": "r", "controller": true}]) } else { json!([]) };
+            json!({"kind": "Pod", "metadata": {"namespace": "default", "name": format!("p{i}"), "uid": format!("p{i}"), "ownerReferences": owners},
                 "spec": {"nodeName": format!("n{at}"), "containers": containers}, "status": {"phase": phase}})
         };
         Crowd {
             nodes: nodes.into_iter().enumerate().map(node).collect(),
             pods: pods.into_iter().enumerate().map(pod).collect(),
-            spec: json!({"containers": containers, "tolerations": tolerations, "hostNetwork": host}),
+            spec: json!({"containers": containers, "tolerations": tolerations, "hostNetwork": host, "priorityClassName": "important"}),
         }
     })
 }
@@ -204,6 +206,22 @@ fn crowd() -> impl Strategy<Value = Crowd> {
 impl Crowd {
     fn verdicts(&self, pods: &[Value]) -> Verdicts {
         Cluster::of(&self.nodes, pods, &self.spec).verdicts()
+    }
+
+    /// The DaemonSet's pods that wait for the nodes: only of such does the report say who is in the way.
+    fn waiting(&self) -> Vec<Value> {
+        let waiting = |node: &Value| {
+            let name = &node["metadata"]["name"];
+            let pin = json!({"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]});
+            let mut spec = self.spec.clone();
+            spec["priority"] = json!(1000);
+            spec["affinity"] = json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [pin]}}});
+            json!({"kind": "Pod", "metadata": {"namespace": "default", "name": format!("agent-{}", name.as_str().unwrap()), "uid": name,
+                    "labels": {"app": "agent"},
+                    "ownerReferences": [{"kind": "DaemonSet", "name": "agent", "uid": "agent", "controller": true}]},
+                "spec": spec, "status": {"phase": "Pending"}})
+        };
+        self.nodes.iter().map(waiting).collect()
     }
 }
 
@@ -278,6 +296,9 @@ proptest! {
         let tolerations = other.spec["tolerations"].as_array_mut().unwrap();
         tolerations.insert(place.index(tolerations.len() + 1), more);
         nothing_is_lost(&before, &other.verdicts(&[]), &[])?;
+        let all = other.spec["tolerations"].as_array_mut().unwrap();
+        all.insert(place.index(all.len() + 1), json!({"operator": "Exists"}));
+        prop_assert!(refused(&other.verdicts(&[]), "TaintToleration").is_empty());
         // A node is refused if one of its taints alone has it refused.
         let mut alone = BTreeSet::new();
         for i in 0..4 {
@@ -390,9 +411,13 @@ proptest! {
         prop_assert_eq!(texts(&cluster), texts(&shuffled(&cluster, order)));
     }
 
-    /// The same in a crowd, where ports, resources and taints are told of.
+    /// The same in a crowd, where who holds ports and resources is told, and who would be evicted.
     #[test]
-    fn the_report_does_not_depend_on_the_order_of_a_crowd(crowd in crowd(), order in any::<u64>()) {
+    fn the_report_does_not_depend_on_the_order_of_a_crowd(mut crowd in crowd(), order in any::<u64>(), tainted: bool) {
+        if !tainted {
+            crowd.nodes.iter_mut().for_each(|n| n["spec"]["taints"] = json!([]));
+        }
+        crowd.pods.extend(crowd.waiting());
         let cluster = Cluster::of(&crowd.nodes, &crowd.pods, &crowd.spec);
         prop_assert_eq!(texts(&cluster), texts(&shuffled(&cluster, order)));
     }
@@ -473,6 +498,7 @@ fn the_report_of_a_recorded_fault_does_not_depend_on_its_order() {
                 daemon_set: (ds.metadata.namespace.clone(), ds.metadata.name.clone()),
             };
             told_at_once(&mut cluster);
+            twins(&mut cluster);
             let first = texts(&cluster);
             for order in 0..3 {
                 assert_eq!(first, texts(&shuffled(&cluster, order)), "{} {}", file.display(), ds.metadata.full_name());
@@ -491,5 +517,16 @@ fn told_at_once(cluster: &mut Cluster) {
         let (name, message) = (format!("{}.again", name.as_str().unwrap()), format!("{} again", message.as_str().unwrap_or_default()));
         (event["metadata"]["name"], event["message"]) = (json!(name), json!(message));
         cluster.objects.push(event);
+    }
+}
+
+/// Each revision comes twice, with one number: that says nothing of which is the current one.
+fn twins(cluster: &mut Cluster) {
+    let revisions: Vec<Value> = cluster.objects.iter().filter(|o| o["kind"] == "ControllerRevision").cloned().collect();
+    for mut revision in revisions {
+        let name = format!("{}-twin", revision["metadata"]["name"].as_str().unwrap());
+        revision["metadata"]["labels"]["controller-revision-hash"] = json!(name);
+        revision["metadata"]["name"] = json!(name);
+        cluster.objects.push(revision);
     }
 }

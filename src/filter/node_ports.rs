@@ -52,7 +52,7 @@ fn prefilter<'a>(cycle: &'a Cycle<'a>) -> Filter<'a> {
         }
         let findings = want.findings(|| {
             let mut findings: Vec<Finding> = conflicts().map(|(port, held, pod)| finding(cycle, port, &held, pod)).collect();
-            findings.sort_by(|a, b| a.detail.cmp(&b.detail));
+            findings.sort_by(|a, b| (&a.detail, &a.message).cmp(&(&b.detail, &b.message)));
             findings.dedup_by(|a, b| a.detail == b.detail);
             findings
         });

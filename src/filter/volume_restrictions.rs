@@ -142,7 +142,7 @@ fn claim_names(pod: &Pod) -> impl Iterator<Item = &str> {
 }
 
 fn dedup(mut findings: Vec<Finding>) -> Vec<Finding> {
-    findings.sort_by(|a, b| a.detail.cmp(&b.detail));
+    findings.sort_by(|a, b| (&a.detail, &a.message).cmp(&(&b.detail, &b.message)));
     findings.dedup_by(|a, b| a.detail == b.detail);
     findings
 }
