@@ -131,10 +131,8 @@ fn ebs_handle(id: &str) -> Result<String, String> {
 }
 
 fn azure_handle(uri: &str, kind: Option<&str>) -> Result<String, String> {
-    match kind {
-        Some(kind) if !kind.eq_ignore_ascii_case("Managed") => Err(format!("kind({kind}) is not supported in csi migration")),
-        _ => Ok(uri.to_string()),
-    }
+    let kind = kind.unwrap_or("Shared"); // the API server's default
+    if kind.eq_ignore_ascii_case("Managed") { Ok(uri.to_string()) } else { Err(format!("kind({kind}) is not supported in csi migration")) }
 }
 
 fn gce_handle(volume: &PersistentVolume, disk: &str) -> Result<String, String> {

@@ -258,6 +258,8 @@ func (g *gen) otherInTree() m {
 		disk := m{"diskName": "disk", "diskURI": pick(g, "/subscriptions/s/resourceGroups/r/providers/Microsoft.Compute/disks/one", "/subscriptions/s/resourceGroups/r/providers/Microsoft.Compute/disks/two")}
 		if g.p(70) {
 			disk["kind"] = "Managed"
+		} else {
+			disk["diskURI"] = "https://account.blob.core.windows.net/disks/one.vhd"
 		}
 		return m{"azureDisk": disk}
 	case 1:
