@@ -370,7 +370,7 @@ func rolloutPod(g *rand.Rand, ds *appsv1.DaemonSet, name, node, hash string, wel
 		Spec:   v1.PodSpec{NodeName: node, Containers: []v1.Container{{Name: "agent", Image: "reg/agent:1"}}},
 		Status: v1.PodStatus{Phase: v1.PodRunning},
 	}
-	ready := v1.PodCondition{Type: v1.PodReady, Status: v1.ConditionFalse, LastTransitionTime: metav1.NewTime(now.Add(-age / 2))}
+	ready := v1.PodCondition{Type: v1.PodReady, Status: v1.ConditionFalse, LastTransitionTime: metav1.NewTime(now.Add(-(age / 2).Truncate(time.Second)))}
 	if well {
 		ready.Status = v1.ConditionTrue
 	}
