@@ -66,7 +66,9 @@ fn last_failure<'a>(view: &View<'a>, part: &Part) -> Option<(&'static str, &'a c
 
 fn of_container(view: &View, part: &Part) -> Cause {
     let since = part.status.state.running.as_ref().and_then(|r| r.started_at).map(|t| view.since(t));
-    let running = since.map_or(String::new(), |s| format!(" has run for {} and", Age(s)));
+    // By the newest moment in files, the pod's own start is often the last that is known.
+    let told = since.filter(|s| *s > 0 || !view.subject.snapshot.now_is_guessed);
+    let running = told.map_or(String::new(), |s| format!(" has run for {} and", Age(s)));
     let failure = last_failure(view, part);
     let (readiness, startup) = (part.spec.and_then(|c| c.readiness_probe.as_ref()), part.spec.and_then(|c| c.startup_probe.as_ref()));
     let (detail, why) = match failure {

@@ -3,7 +3,7 @@
 //! Upstream: `podsShouldBeOnNode` of `pkg/controller/daemon/daemon_controller.go` (v1.37.2): events
 //! `FailedDaemonPod` and `SucceededDaemonPod` on the DaemonSet, which name the pod and the node.
 
-use super::{View, evicted, kubelet_rejected, shortened};
+use super::{View, evicted, kubelet_preempted, kubelet_rejected, shortened};
 use crate::cause::command::command;
 use crate::cause::{Cause, Entry, Remedy, Stage};
 use crate::diagnose::Subject;
@@ -23,7 +23,8 @@ has no pod, or one that has only just begun.
 
 ## How it is recognised
 Events of the DaemonSet (FailedDaemonPod, SucceededDaemonPod) of the last half hour name a pod of the node that is gone, and no event of
-that pod's kubelet is left that says why it ended. Where one is left, its own code is reported instead (Evicted, KubeletRejected).
+that pod's kubelet is left that says why it ended. Where one is left, its own code is reported instead (Evicted, KubeletPreempted,
+KubeletRejected).
 
 ## How to check by hand
     kubectl -n NAMESPACE get events --field-selector involvedObject.kind=DaemonSet,involvedObject.name=NAME
@@ -33,6 +34,9 @@ that pod's kubelet is left that says why it ended. Where one is left, its own co
 Watch the next pod to see how it ends, and see the kubelet's log on the node.
 ",
 };
+
+/// The kubelet's reason for a pod that makes room for a critical one.
+const PREEMPTING: &str = "Preempting";
 
 /// Seconds after which such an event says nothing of now: twice the controller's longest back-off.
 const WINDOW: i64 = 1800;
@@ -59,7 +63,7 @@ pub fn causes(subject: &Subject, node: &str) -> Vec<Cause> {
             let o = &e.involved_object;
             o.kind == "Pod" && o.namespace == subject.ds.metadata.namespace && o.name.starts_with(&prefix)
         })
-        .filter(|e| e.reason == "Evicted" || kubelet_rejected::is_refusal(&e.reason))
+        .filter(|e| matches!(e.reason.as_str(), "Evicted" | PREEMPTING) || kubelet_rejected::is_refusal(&e.reason))
         .filter(recent)
         .filter(|e| suffix_is_generated(&e.involved_object.name, &prefix))
         // Another workload's name may start alike; where the DaemonSet's own events are left, they must name the pod.
@@ -109,6 +113,9 @@ fn ended(subject: &Subject, event: &Event, times: i32) -> Vec<Cause> {
     };
     if event.reason == "Evicted" {
         return evicted::pressures(&event.message).into_iter().map(|p| cause(&evicted::ENTRY, p)).collect();
+    }
+    if event.reason == PREEMPTING {
+        return vec![cause(&kubelet_preempted::ENTRY, "")];
     }
     vec![cause(&kubelet_rejected::ENTRY, &event.reason)]
 }
@@ -164,6 +171,10 @@ mod tests {
         for (events, want) in [
             (vec![failed("n1", soon), evicted], vec!["Evicted DiskPressure"]),
             (vec![failed("n1", soon), full], vec!["KubeletRejected OutOfcpu"]),
+            (
+                vec![failed("n1", soon), event("Pod", "ds-abcde", "Preempting", "Preempted in order to admit critical pod", soon)],
+                vec!["KubeletPreempted"],
+            ),
             (vec![failed("n1", soon), other], vec!["PodRecreated"]),
             (vec![failed("n2", soon)], vec![]),
             (
