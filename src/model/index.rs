@@ -55,10 +55,17 @@ impl<'a> Index<'a> {
     }
 }
 
-/// By time; of one moment there may be several, and which of them was read first says nothing.
+/// By time; of one moment there may be several, and which of them was read first says nothing. Names end in the time of the
+/// first of its kind; a failure is told before what follows from it.
 fn in_order(a: &Event, b: &Event) -> Ordering {
-    let words = |a: &Event, b: &Event| (&a.metadata.name, &a.reason, &a.message).cmp(&(&b.metadata.name, &b.reason, &b.message));
-    a.last_seen().cmp(&b.last_seen()).then_with(|| words(a, b))
+    let turn = |e: &Event| match e.reason.as_str() {
+        "Failed" => 0,
+        "BackOff" => 1,
+        _ => 2,
+    };
+    let name = || a.metadata.name.cmp(&b.metadata.name);
+    let words = || (turn(a), &a.reason, &a.message).cmp(&(turn(b), &b.reason, &b.message));
+    a.last_seen().cmp(&b.last_seen()).then_with(name).then_with(words)
 }
 
 /// Events by what they are about, and by who tells them.
