@@ -15,7 +15,7 @@ use crate::filter::{Cycle, Filter, Memo, PLUGINS, Verdict, Want, filters_of};
 use crate::model::affinity::Toleration;
 use crate::model::daemon_pod::{DaemonPod, daemon_pod};
 use crate::model::daemon_set::DaemonSet;
-use crate::model::index::{Events, Index};
+use crate::model::index::{Events, Index, Neighbours};
 use crate::model::node::Node;
 use crate::model::node_info::NodeInfo;
 use crate::model::pod::Pod;
@@ -56,6 +56,8 @@ pub struct Subject<'a> {
     pub nodes: Arc<[NodeInfo<'a>]>,
     /// The events.
     pub events: Arc<Events<'a>>,
+    /// The pods of each namespace.
+    pub neighbours: Arc<Neighbours<'a>>,
     /// The pod that the controller would make now.
     pub fresh: DaemonPod,
     /// What the filters counted once.
@@ -80,6 +82,7 @@ impl<'a> Subject<'a> {
             pods: ownership::pods_by_node(ds, index.pods_of(ds)),
             nodes: index.nodes.clone(),
             events: index.events.clone(),
+            neighbours: index.neighbours.clone(),
             fresh: daemon_pod(ds, hash, snapshot),
             memo: Memo::default(),
         }
@@ -100,6 +103,7 @@ impl<'a> Subject<'a> {
             pods: self.pods.clone(),
             nodes,
             events: self.events.clone(),
+            neighbours: self.neighbours.clone(),
             fresh: daemon_pod(ds, hash, self.snapshot),
             memo: Memo::default(),
         }

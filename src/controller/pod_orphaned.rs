@@ -45,9 +45,9 @@ pub fn adoptable<'a>(subject: &Subject<'a>) -> BTreeMap<&'a str, &'a Pod> {
     let meta = &subject.ds.metadata;
     let selector = subject.ds.spec.selector.as_ref().filter(|s| !is_empty(s) && !meta.is_terminating());
     let Some(selector) = selector else { return BTreeMap::new() };
-    let free = |p: &&Pod| p.metadata.controller().is_none() && !p.is_terminating() && p.metadata.namespace == meta.namespace;
+    let free = |p: &&Pod| p.metadata.controller().is_none() && !p.is_terminating();
     let mut found: BTreeMap<&str, &Pod> = BTreeMap::new();
-    for pod in subject.snapshot.pods.iter().filter(free).filter(|p| selects(selector, &p.metadata.labels)) {
+    for pod in subject.neighbours.of(&meta.namespace).iter().copied().filter(free).filter(|p| selects(selector, &p.metadata.labels)) {
         let Some(node) = target_node(pod) else { continue };
         let first = found.entry(node).or_insert(pod);
         if pod.metadata.name < first.metadata.name {

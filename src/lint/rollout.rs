@@ -95,8 +95,8 @@ pub fn hash_collisions(subject: &Subject) -> Option<Found> {
 pub fn foreign_pods(subject: &Subject) -> Option<Found> {
     let meta = &subject.ds.metadata;
     let selector = subject.ds.spec.selector.as_ref().filter(|s| !is_empty(s))?;
-    let foreign = |p: &&Pod| p.metadata.namespace == meta.namespace && !owns(subject.ds, p) && selects(selector, &p.metadata.labels);
-    let mut pods: Vec<&Pod> = subject.snapshot.pods.iter().filter(foreign).collect();
+    let foreign = |p: &&Pod| !owns(subject.ds, p) && selects(selector, &p.metadata.labels);
+    let mut pods: Vec<&Pod> = subject.neighbours.of(&meta.namespace).iter().copied().filter(foreign).collect();
     pods.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
     let first = pods.first()?;
     let owner = |p: &&Pod| p.metadata.controller().map_or("nobody".to_string(), |o| format!("{} {}", o.kind, o.name));

@@ -25,6 +25,30 @@ pub struct Index<'a> {
     pub events: Arc<Events<'a>>,
     /// Pods by the uid of their controller; those of controllers without one under "".
     controlled: FxHashMap<&'a str, Vec<&'a Pod>>,
+    /// Pods by namespace.
+    pub neighbours: Arc<Neighbours<'a>>,
+}
+
+/// Pods by namespace.
+#[derive(Debug, Default)]
+pub struct Neighbours<'a>(FxHashMap<&'a str, Vec<&'a Pod>>);
+
+impl<'a> Neighbours<'a> {
+    fn new(pods: &'a [Pod]) -> Self {
+        let mut by_namespace: FxHashMap<&str, Vec<&Pod>> = FxHashMap::default();
+        // Lists are in the order of the namespaces: each is looked up once.
+        for pods in pods.chunk_by(|a, b| a.metadata.namespace == b.metadata.namespace) {
+            if let Some(first) = pods.first() {
+                by_namespace.entry(&first.metadata.namespace).or_default().extend(pods);
+            }
+        }
+        Neighbours(by_namespace)
+    }
+
+    /// The pods of a namespace.
+    pub fn of(&self, namespace: &str) -> &[&'a Pod] {
+        self.0.get(namespace).map_or(&[], Vec::as_slice)
+    }
 }
 
 impl<'a> Index<'a> {
@@ -43,7 +67,8 @@ impl<'a> Index<'a> {
             }
         }
         let nodes = node_infos(snapshot, &features).into();
-        Index { snapshot, features, nodes, events: Arc::new(Events::new(&snapshot.events)), controlled }
+        let neighbours = Arc::new(Neighbours::new(&snapshot.pods));
+        Index { snapshot, features, nodes, events: Arc::new(Events::new(&snapshot.events)), controlled, neighbours }
     }
 
     /// The pods that may be the DaemonSet's, by the uid of their controller.

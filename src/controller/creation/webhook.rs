@@ -153,7 +153,7 @@ fn backend(subject: &Subject, service: &ServiceReference) -> Option<Backend> {
     let known = snapshot.services.iter().find(|s| here(&s.metadata) && s.metadata.name == service.name)?;
     let selector = LabelSelector { match_labels: known.spec.selector.clone(), ..LabelSelector::default() };
     let selected = |labels: &Labels| !selector.match_labels.is_empty() && selects(&selector, labels);
-    let pods: Vec<_> = snapshot.pods.iter().filter(|p| here(&p.metadata) && selected(&p.metadata.labels)).collect();
+    let pods: Vec<_> = subject.neighbours.of(&service.namespace).iter().filter(|p| selected(&p.metadata.labels)).collect();
     let of_service = |s: &&EndpointSlice| here(&s.metadata) && s.metadata.labels.get(SERVICE_LABEL).is_some_and(|n| *n == service.name);
     let slices: Vec<_> = snapshot.endpoint_slices.iter().filter(of_service).collect();
     // A dump without any slice has not dumped them; a service without a selector has what others gave it.
