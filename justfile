@@ -10,6 +10,10 @@ differential N='300' SEED='1':
 fuzz SECONDS='60' *TARGETS:
     fuzz/run {{SECONDS}} {{TARGETS}}
 
+# Mutation testing of src/filter, src/controller and src/model for so many seconds.
+mutants SECONDS='3600':
+    tests/mutants/run {{SECONDS}}
+
 # `--watch` for so many seconds on a cluster that changes all the time.
 soak SECONDS='3600':
     DS_DOCTOR_SOAK={{SECONDS}} cargo test --test soak -- --ignored --nocapture

@@ -88,7 +88,7 @@ pub fn is_updated(ds: &DaemonSet, hash: Option<&str>, pod: &Pod) -> Option<bool>
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -110,6 +110,44 @@ mod tests {
             ds.metadata.annotations.extend(annotation.map(|a| (GENERATION_ANNOTATION.to_string(), a.to_string())));
             let pod: Pod = serde_json::from_value(json!({"metadata": {"name": "p", "labels": labels}})).unwrap();
             assert_eq!(is_updated(&ds, hash, &pod), want, "{annotation:?} {labels} {hash:?}");
+        }
+    }
+
+    #[test]
+    fn owners() {
+        for (ds_uid, namespace, kind, name, uid, controller, want) in [
+            ("u", "x", "DaemonSet", "a", "u", true, true),
+            ("u", "x", "DaemonSet", "a", "v", true, false),
+            ("u", "x", "DaemonSet", "a", "u", false, false),
+            ("u", "y", "DaemonSet", "a", "u", true, false),
+            // Where an uid was not kept, kind and name decide.
+            ("", "x", "DaemonSet", "a", "u", true, true),
+            ("u", "x", "DaemonSet", "a", "", true, true),
+            ("", "x", "DaemonSet", "b", "", true, false),
+            ("", "x", "StatefulSet", "a", "", true, false),
+        ] {
+            let owner = json!([{"kind": kind, "name": name, "uid": uid, "controller": controller}]);
+            let pod = serde_json::from_value(json!({"metadata": {"name": "p", "namespace": namespace, "ownerReferences": owner}})).unwrap();
+            let ds = serde_json::from_value(json!({"metadata": {"name": "a", "namespace": "x", "uid": ds_uid}})).unwrap();
+            assert_eq!(owns(&ds, &pod), want, "{ds_uid} {namespace} {owner}");
+        }
+    }
+
+    #[test]
+    fn pins() {
+        let pinned = |terms: Value| json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}});
+        let field =
+            |key: &str, operator: &str, values: Value| json!([{"matchFields": [{"key": key, "operator": operator, "values": values}]}]);
+        for (spec, want) in [
+            (json!({"nodeName": "n"}), Some("n")),
+            (json!({}), None),
+            (pinned(field("metadata.name", "In", json!(["n"]))), Some("n")),
+            (pinned(field("metadata.name", "NotIn", json!(["n"]))), None),
+            (pinned(field("metadata.namespace", "In", json!(["n"]))), None),
+            (pinned(field("metadata.name", "In", json!(["n", "m"]))), None),
+        ] {
+            let pod: Pod = serde_json::from_value(json!({"metadata": {"name": "p"}, "spec": spec})).unwrap();
+            assert_eq!(target_node(&pod), want, "{spec}");
         }
     }
 }

@@ -29,3 +29,28 @@ pub fn restrict(ds: &DaemonSet, selector: &NamespaceSelector, node: &Node, decis
         decision.should_continue = false;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_project_leaves_nodes_out() {
+        let ds: DaemonSet = serde_json::from_value(json!({"metadata": {"name": "a", "namespace": "x"}})).unwrap();
+        let node: Node = serde_json::from_value(json!({"metadata": {"name": "n", "labels": {"pool": "a", "zone": "z"}}})).unwrap();
+        for (text, heeded, wants, codes) in [
+            ("pool=a", true, true, 0),
+            ("pool=b", true, false, 1),
+            ("pool=b,zone=y", true, false, 2),
+            ("pool=a,disk=ssd", true, false, 1),
+            ("pool=b", false, true, 0),
+        ] {
+            let labels = crate::model::namespace_selector::parse(text);
+            let selector = NamespaceSelector { labels, annotation: "openshift.io/node-selector", heeded_by_controller: heeded };
+            let mut decision = Decision { should_run: true, should_continue: true, causes: Vec::new() };
+            restrict(&ds, &selector, &node, &mut decision);
+            assert_eq!((decision.should_run, decision.should_continue, decision.causes.len()), (wants, wants, codes), "{text}");
+        }
+    }
+}

@@ -193,3 +193,38 @@ fn covers(wide: &Toleration, narrow: &Toleration) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn tolerations_that_another_covers_go() {
+        let all = || json!({"operator": "Exists"});
+        let key = |operator: &str, value: &str, effect: &str| json!({"key": "k", "operator": operator, "value": value, "effect": effect});
+        let timed = |seconds: Value| json!({"key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds});
+        for (given, kept) in [
+            (json!([all(), key("Equal", "v", "")]), vec![0]),
+            (json!([key("Equal", "v", ""), all()]), vec![1]),
+            (json!([key("Exists", "", ""), key("Equal", "v", "NoSchedule")]), vec![0]),
+            (json!([key("Exists", "", "NoSchedule"), key("Equal", "v", "")]), vec![0, 1]),
+            (json!([key("Equal", "v", ""), key("Equal", "v", "NoSchedule")]), vec![0]),
+            (json!([key("", "v", ""), key("Equal", "v", "NoSchedule")]), vec![0]),
+            (json!([key("Equal", "v", ""), key("", "v", "NoSchedule")]), vec![0, 1]),
+            (json!([key("Equal", "v", ""), key("Equal", "w", "NoSchedule")]), vec![0, 1]),
+            (json!([key("Gt", "5", ""), key("Gt", "5", "NoSchedule")]), vec![0, 1]),
+            (json!([{"key": "", "operator": "Equal"}, key("Equal", "", "")]), vec![0, 1]),
+            (json!([all(), all()]), vec![0]),
+            (json!([timed(json!(60)), timed(json!(30))]), vec![0]),
+            (json!([timed(json!(60)), timed(json!(60))]), vec![0]),
+            (json!([timed(json!(60)), timed(json!(null))]), vec![1]),
+            (json!([timed(json!(30)), timed(json!(60))]), vec![1]),
+            (json!([timed(json!(null)), timed(json!(30))]), vec![0]),
+        ] {
+            let tolerations: Vec<Toleration> = serde_json::from_value(given.clone()).unwrap();
+            let want: Vec<Toleration> = kept.into_iter().map(|i| tolerations[i].clone()).collect();
+            assert_eq!(merge_tolerations(&tolerations), want, "{given}");
+        }
+    }
+}

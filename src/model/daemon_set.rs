@@ -155,3 +155,52 @@ impl prost::Message for RevisionData {
         *self = RevisionData::default();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn secrets_of_a_revision_are_blotted_out() {
+        let container =
+            |env: serde_json::Value, args: serde_json::Value| json!({"spec": {"containers": [{"image": "i", "env": [env], "args": args}]}});
+        let data = |env: serde_json::Value, args: serde_json::Value| RevisionData::from_raw(container(env, args));
+        let secret = || json!({"name": "A", "value": "hunter2"});
+        let shown = data(secret(), json!(["--token=hunter2"]));
+        let text = serde_json::to_string(&shown).unwrap();
+        assert!(!text.contains("hunter2") && text.contains("\"image\":\"i\"") && text.contains("\"name\":\"A\""), "{text}");
+        assert_eq!(shown, data(secret(), json!(["--token=hunter2"])));
+        assert_ne!(shown, data(json!({"name": "A", "value": "other"}), json!(["--token=hunter2"])));
+        assert_ne!(shown, data(secret(), json!(["--token=other"])));
+        // What is blotted out is not again.
+        assert_eq!(RevisionData::from_raw(shown.0.clone()), shown);
+        // An env entry that is taken from elsewhere has nothing to hide; another object's `value` has not, either.
+        for (raw, hidden) in [
+            (json!({"name": "A", "valueFrom": {"secretKeyRef": {"key": "k"}}}), false),
+            (json!({"key": "k", "value": "v", "effect": "e"}), false),
+            (json!({"annotations": {"a": "v"}}), true),
+            (json!({"httpHeaders": [{"name": "h", "value": "v"}]}), true),
+            (json!({"csi": {"volumeAttributes": {"a": "v"}}}), true),
+            (json!({"command": ["v"]}), true),
+        ] {
+            assert_eq!(RevisionData::from_raw(raw.clone()).0 != raw, hidden, "{raw}");
+        }
+    }
+
+    #[test]
+    fn a_revision_is_read_from_protobuf() {
+        use prost::Message;
+        let data = RevisionData::from_raw(json!({"spec": {"a": 1}}));
+        let bytes = data.encode_to_vec();
+        assert_eq!(bytes.len(), data.encoded_len());
+        assert_eq!(RevisionData::decode(bytes.as_slice()).unwrap(), data);
+        // A field that is not known, and what is no JSON.
+        for (bytes, want) in [(&b"\x12\x01x"[..], json!(null)), (b"\x0a\x02{x", json!(null)), (b"\x0a\x02{}\x12\x01x", json!({}))] {
+            assert_eq!(RevisionData::decode(bytes).unwrap().0, want);
+        }
+        let mut cleared = data;
+        cleared.clear();
+        assert_eq!(cleared, RevisionData::default());
+    }
+}

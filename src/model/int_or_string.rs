@@ -116,4 +116,25 @@ mod tests {
         }
         assert_eq!(IntOrString::Int(3).scaled(100, true), Some(3));
     }
+
+    #[test]
+    fn both_forms_are_read_from_protobuf() {
+        use prost::Message;
+        for value in [IntOrString::Int(0), IntOrString::Int(-7), IntOrString::String("30%".into()), IntOrString::String(String::new())] {
+            let bytes = value.encode_to_vec();
+            assert_eq!(bytes.len(), value.encoded_len());
+            assert_eq!(IntOrString::decode(bytes.as_slice()).unwrap(), value);
+        }
+        // Field by field as the API server writes them: type, number, text.
+        for (bytes, want) in [
+            (&b"\x08\x00\x10\x05\x1a\x00"[..], IntOrString::Int(5)),
+            (b"\x08\x01\x10\x00\x1a\x0225", IntOrString::String("25".into())),
+            (b"", IntOrString::Int(0)),
+        ] {
+            assert_eq!(IntOrString::decode(bytes).unwrap(), want);
+        }
+        let mut cleared = IntOrString::Int(5);
+        cleared.clear();
+        assert_eq!(cleared, IntOrString::default());
+    }
 }
