@@ -41,6 +41,42 @@ fn replays_to_the_same_report() {
     }
 }
 
+#[test]
+fn a_guessed_time_stays_a_guess() {
+    let dir = tempfile::tempdir().unwrap();
+    let [cluster, file] = ["cluster.yaml", "saved.json"].map(|n| dir.path().join(n).display().to_string());
+    fs::write(
+        &cluster,
+        r#"
+apiVersion: v1
+kind: Node
+metadata: {name: a}
+status: {allocatable: {cpu: 1, memory: 1Gi, pods: 9}, conditions: [{type: Ready, status: "True"}]}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: d, namespace: n, uid: u, generation: 1}
+spec: {selector: {matchLabels: {app: d}}, template: {metadata: {labels: {app: d}}, spec: {containers: [{name: c, image: i}]}}}
+status: {observedGeneration: 1, desiredNumberScheduled: 1, currentNumberScheduled: 1, updatedNumberScheduled: 1, numberUnavailable: 1}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: d-1, namespace: n, labels: {app: d}, creationTimestamp: "2026-01-01T00:00:00Z", ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: d, uid: u, controller: true}]}
+spec: {nodeName: a, containers: [{name: c, image: i}]}
+status:
+  phase: Running
+  conditions: [{type: Ready, status: "False", lastTransitionTime: "2026-01-01T00:00:00Z"}]
+  containerStatuses: [{name: c, started: true, ready: false, state: {running: {startedAt: "2026-01-01T00:00:00Z"}}}]
+"#,
+    )
+    .unwrap();
+    let saved = run(&["d", "-n", "n", "--snapshot", &cluster, "-o", "json", "--save-snapshot", &file]);
+    assert_eq!(saved.0, Some(3), "{}", saved.1);
+    assert_eq!(saved, run(&["d", "-n", "n", "--snapshot", &file, "-o", "json"]));
+    let told = run(&["d", "-n", "n", "--snapshot", &file, "-o", "json", "--now", "2026-01-01T02:00:00Z"]);
+    assert_eq!(told.0, Some(1), "{}", told.1);
+}
+
 fn unpacked(path: &Path) -> Vec<u8> {
     let bytes = fs::read(path).unwrap();
     match path.extension().unwrap().to_str().unwrap() {

@@ -31,6 +31,9 @@ pub struct Header {
     kind: String,
     /// The moment that ages are counted to.
     pub now: Time,
+    /// See [`Snapshot::now_is_guessed`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub now_is_guessed: bool,
     /// The version whose rules apply.
     rules: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,6 +75,7 @@ impl Header {
             api_version: API_VERSION.into(),
             kind: KIND.into(),
             now: snapshot.now,
+            now_is_guessed: snapshot.now_is_guessed,
             rules: snapshot.version.to_string(),
             server_version: snapshot.version_text.clone(),
             from_files: snapshot.from_files,

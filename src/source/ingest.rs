@@ -525,9 +525,11 @@ impl Ingest {
             .unwrap_or((NEWEST, None));
         let clock = || jiff::Timestamp::now().into();
         let told = now.or(header.as_ref().map(|h| h.now));
+        // What was a guess when it was saved is one still.
+        let guessed = now.is_none() && header.as_ref().map_or(newest.is_some(), |h| h.now_is_guessed);
         let mut snapshot = Snapshot {
             now: told.or(newest).unwrap_or_else(clock),
-            now_is_guessed: told.is_none() && newest.is_some(),
+            now_is_guessed: guessed,
             version,
             version_text,
             objects,
