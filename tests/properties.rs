@@ -5,10 +5,10 @@
 //! have the events and remedies that the corpus lacks.
 //!
 //! Whether a law can find what it is there for was tried with faults put into the code by hand, each of which makes one of these
-//! tests fail: ports forgotten where the number of pods is even, or beyond a node's third pod; of a pod's ports only the first
-//! looked at; requests of the fourth pod of a node forgotten; the room of a large node forgotten; only the first toleration, or only
-//! the first taint, looked at; a toleration that hides the next one of its key; and, each of them alone, the order missing among
-//! nodes, pods of a node, and events of one moment.
+//! tests fail: ports forgotten where the number of pods is even, or beyond a node's third pod; of a pod's ports, or of those that are
+//! wanted, only the first looked at; requests of the fourth pod of a node forgotten; the room of a large node forgotten; only the first or
+//! the last toleration, or only the first taint, looked at; a toleration that hides the next one of its key; and, each of them alone, the order missing among
+//! nodes, pods of a node, pods to evict, revisions, what takes most of a resource, and events of one moment.
 
 mod support;
 
