@@ -537,21 +537,24 @@ mod tests {
     fn whom_the_pod_has_to_be_near_is_not_known_where_pods_were_not_saved() {
         use crate::model::snapshot::Gap;
         let spec = rule("podAffinity", json!({"matchLabels": {"app": "web"}}), "zone", json!({}));
-        // In files: generation, that which the controller has seen, and the pods that the status counts. Nothing was listed.
-        for (from_files, generation, seen, counted, want) in [
-            (true, 1, 0, 0, AFFINITY),
-            (true, 1, 1, 0, "?"),
-            (true, 1, 1, 1, "?"),
-            (true, 1, 0, 1, "?"),
-            (true, 0, 0, 0, "?"),
-            (false, 1, 0, 0, "?"),
+        // In files: uid, generation, that which the controller has seen, and the pods that the status counts. Nothing was listed.
+        for (from_files, uid, generation, seen, counted, want) in [
+            (true, "u", 1, 0, 0, AFFINITY),
+            (true, "u", 0, 0, 0, AFFINITY),
+            (true, "", 1, 0, 0, AFFINITY),
+            (true, "", 0, 0, 0, "?"),
+            (true, "u", 1, 1, 0, "?"),
+            (true, "u", 1, 1, 1, "?"),
+            (true, "u", 1, 0, 1, "?"),
+            (false, "u", 1, 0, 0, "?"),
         ] {
             let mut snapshot = world(spec.clone(), &["n1 zone=a"], &[]);
             let gap = Gap { verb: "list".into(), resource: "pods".into(), namespace: None, reason: String::new() };
             (snapshot.from_files, snapshot.objects.pods.gap) = (from_files, Some(gap));
             let ds = &mut snapshot.objects.daemon_sets.items[0];
-            (ds.metadata.generation, ds.status.observed_generation, ds.status.current_number_scheduled) = (generation, seen, counted);
-            assert_eq!(verdicts(&snapshot, "InterPodAffinity"), [want], "{from_files} {generation} {seen} {counted}");
+            (ds.metadata.uid, ds.metadata.generation) = (uid.to_string(), generation);
+            (ds.status.observed_generation, ds.status.current_number_scheduled) = (seen, counted);
+            assert_eq!(verdicts(&snapshot, "InterPodAffinity"), [want], "{from_files} {uid:?} {generation} {seen} {counted}");
         }
     }
 

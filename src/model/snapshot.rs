@@ -213,7 +213,8 @@ impl Snapshot {
     pub fn tells_of_no_pods(&self) -> bool {
         let untouched = |d: &DaemonSet| {
             let (meta, status) = (&d.metadata, &d.status);
-            meta.generation > 0
+            // One without either was never on an API server: it tells nothing of the cluster.
+            (meta.generation > 0 || !meta.uid.is_empty())
                 && status.observed_generation == 0
                 && status.current_number_scheduled == 0
                 && status.number_misscheduled == 0
